@@ -121,11 +121,11 @@ export function isAway(state: string | null): boolean {
 
 /** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
 function statesOf(
-  held: readonly (HeldState | null)[],
+  takenStates: readonly (HeldState | null)[],
   { passedOver, isWhole }: LeaseTerms,
 ): readonly LeaseState[] {
-  const free = isWhole && held.some(isAway) ? 'free' : 'own';
-  return held.map((state, i) => (state === null || state === passedOver[i] ? free : state));
+  const free = isWhole && takenStates.some(isAway) ? 'free' : 'own';
+  return takenStates.map((state, i) => (state === null || state === passedOver[i] ? free : state));
 }
 
 /** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */

@@ -139,8 +139,8 @@ export function guarded(backing: Backing, { timeoutMs, onFault, standIn }: Guard
       // Expired values are swept by the store itself.
       deleteMany: async (keys: string[]) => keys.map(() => true),
       async getMany(keys: string[]): Promise<unknown[]> {
-        const found = await attempt('read', bounded, () => backing.adapter.getMany(keys), null);
-        return found ?? keys.map((key) => standIn?.get(key)?.text);
+        const values = await attempt('read', bounded, () => backing.adapter.getMany(keys), null);
+        return values ?? keys.map((key) => standIn?.get(key)?.text);
       },
       async setMany(entries: KeyvStorageEntry[]) {
         const work = async () => {
@@ -199,46 +199,46 @@ export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & Pick<Store, 'peekMany'> {
-  const held = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
+  const cache = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
   /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
 
   link.onChanged((keys) => {
     changes += 1;
-    for (const key of keys) held.delete(key);
+    for (const key of keys) cache.delete(key);
   });
   link.onCleared((prefix) => {
     changes += 1;
-    held.forget(prefix);
+    cache.forget(prefix);
   });
 
   return {
     ...store,
-    shrink: (share) => held.shrink(share),
-    peekMany: (keys: readonly string[]) => keys.map((key) => held.get(key)?.value),
+    shrink: (share) => cache.shrink(share),
+    peekMany: (keys: readonly string[]) => keys.map((key) => cache.get(key)?.value),
     async getMany(keys: readonly string[]) {
-      const known = keys.map((key) => held.get(key));
-      const missing = keys.filter((_, i) => known[i] === undefined);
+      const cachedValues = keys.map((key) => cache.get(key));
+      const missing = keys.filter((_, i) => cachedValues[i] === undefined);
       const before = changes;
       const read = missing.length === 0 ? [] : await store.getMany(missing);
       let next = 0;
       return keys.map((key, i) => {
-        const at = known[i];
+        const at = cachedValues[i];
         if (at !== undefined) return at.value;
         const value = read[next];
         next += 1;
         // A value that others have changed since may be newer, and so may one that was written here.
-        if (changes === before && !held.has(key))
-          held.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
+        if (changes === before && !cache.has(key))
+          cache.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
         return value;
       });
     },
     async setMany(entries: Parameters<Store['setMany']>[0], ttlMs: number) {
-      for (const { key, value } of entries) held.set(key, { value });
+      for (const { key, value } of entries) cache.set(key, { value });
       await store.setMany(entries, ttlMs);
     },
     async clear(prefix: string) {
-      held.forget(prefix);
+      cache.forget(prefix);
       await store.clear(prefix);
     },
   };
@@ -289,9 +289,14 @@ export class AtHand extends BoundedCache<KnownText> {
   /** Notes if the store has taken texts, as far as there are no later ones. */
   note(entries: readonly KeyvStorageEntry[], isWritten: boolean): void {
     for (const entry of entries) {
-      const known = this.get(entry.key);
-      if (known === undefined || known.text !== entry.value || (isWritten && !known.unwritten)) continue;
-      this.set(entry.key, { ...known, unwritten: isWritten ? undefined : entry });
+      const cachedEntry = this.get(entry.key);
+      if (
+        cachedEntry === undefined ||
+        cachedEntry.text !== entry.value ||
+        (isWritten && !cachedEntry.unwritten)
+      )
+        continue;
+      this.set(entry.key, { ...cachedEntry, unwritten: isWritten ? undefined : entry });
     }
   }
 }
@@ -312,29 +317,30 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
  * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
  * it is. What the store couldn't take is read here, until it has taken it or has something later.
  */
-export function unpacked<Texts extends Adapter>(store: Texts, known: AtHand): Texts & Shrinkable {
+export function unpacked<Texts extends Adapter>(store: Texts, cache: AtHand): Texts & Shrinkable {
   function envelopeOf(key: string, text: unknown): unknown {
     if (typeof text !== 'string') return undefined;
-    const last = known.get(key);
+    const last = cache.get(key);
     if (last?.text === text) return last.envelope;
     const envelope = packing.parse<unknown>(text);
-    known.set(key, { text, envelope });
+    cache.set(key, { text, envelope });
     return envelope;
   }
 
   return {
     ...store,
-    shrink: (share) => known.shrink(share),
+    shrink: (share) => cache.shrink(share),
     async getMany(keys) {
-      const found = await store.getMany(keys);
+      const strings = await store.getMany(keys);
       const late: KeyvStorageEntry[] = [];
       const envelopes = keys.map((key, i) => {
-        const own = known.get(key);
-        const envelope = envelopeOf(key, found[i]);
-        if (own?.unwritten === undefined || instantOf(own.envelope) <= instantOf(envelope)) return envelope;
-        known.set(key, own);
-        if (found[i] !== own.text) late.push(own.unwritten);
-        return own.envelope;
+        const cachedEntry = cache.get(key);
+        const envelope = envelopeOf(key, strings[i]);
+        if (cachedEntry?.unwritten === undefined || instantOf(cachedEntry.envelope) <= instantOf(envelope))
+          return envelope;
+        cache.set(key, cachedEntry);
+        if (strings[i] !== cachedEntry.text) late.push(cachedEntry.unwritten);
+        return cachedEntry.envelope;
       });
       if (late.length > 0) void store.setMany(late);
       return envelopes;
@@ -342,7 +348,7 @@ export function unpacked<Texts extends Adapter>(store: Texts, known: AtHand): Te
     async setMany(entries) {
       const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
       for (const [i, { key, value: envelope }] of entries.entries())
-        known.set(key, { text: written[i]?.value ?? '', envelope });
+        cache.set(key, { text: written[i]?.value ?? '', envelope });
       return store.setMany(written);
     },
   };

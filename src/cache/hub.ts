@@ -19,8 +19,8 @@ function createMemoryCounters(): SharedCounters {
   const accounts = createLru<Counts>(MAX_ACCOUNTS);
 
   function countsOf(account: string): Counts {
-    const known = accounts.get(account);
-    if (known !== undefined) return known;
+    const existing = accounts.get(account);
+    if (existing !== undefined) return existing;
     const counts = { minute: 0, calls: 0, month: 0, callsInMonth: 0, note: null };
     accounts.set(account, counts);
     return counts;
@@ -118,22 +118,22 @@ interface HubEntry {
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed?: () => number): Hub {
-  const { texts: held, leases } = createHeldHere(maxBytes, elapsed);
+  const { texts: strings, leases } = createHeldHere(maxBytes, elapsed);
   const counters = createMemoryCounters();
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
 
   function tellOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
-    const others = [...members].filter((member) => member !== teller);
-    return Promise.all(others.map((other) => other.hear(news).catch(() => {})));
+    const otherMembers = [...members].filter((member) => member !== teller);
+    return Promise.all(otherMembers.map((other) => other.hear(news).catch(() => {})));
   }
 
   /** @param taken leases that the member has, by holder: they end with it */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
-    'store.get': (keys: readonly string[]) => keys.map((key) => held.text(key)),
+    'store.get': (keys: readonly string[]) => keys.map((key) => strings.text(key)),
     'store.set'(entries: readonly HubEntry[]) {
-      for (const entry of entries) held.set(entry.key, entry);
+      for (const entry of entries) strings.set(entry.key, entry);
       void tellOthers(
         member,
         'store.changed',
@@ -141,7 +141,7 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
       );
     },
     'store.clear'(prefix: string) {
-      held.forget(prefix);
+      strings.forget(prefix);
       return tellOthers(member, 'store.cleared', prefix).then(() => {});
     },
     'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
@@ -167,7 +167,7 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
   });
 
   return {
-    shrink: (share) => held.shrink(share),
+    shrink: (share) => strings.shrink(share),
     join(member) {
       const taken = new Map<string, Lease>();
       members.add(member);
@@ -186,8 +186,8 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
 export function createHubListening() {
   const [onChanged, changed] = listeners<[keys: readonly string[]]>();
   const [onCleared, cleared] = listeners<[prefix: string]>();
-  const [onTold, told] = listeners<[key: string, text: string]>();
-  const answers: Answers = { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told };
+  const [onTold, emitNews] = listeners<[key: string, text: string]>();
+  const answers: Answers = { 'store.changed': changed, 'store.cleared': cleared, 'store.told': emitNews };
   return { answers, listening: { onChanged, onCleared, onTold } };
 }
 

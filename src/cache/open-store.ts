@@ -15,21 +15,21 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
 
 /** Opens a store of values in this process, as they are; the least recently used go first. */
 function openMemory(maxBytes: number): Store {
-  const held = new ValueCache(maxBytes);
-  const peekMany = (keys: readonly string[]) => held.getMany(keys, Date.now());
+  const cache = new ValueCache(maxBytes);
+  const peekMany = (keys: readonly string[]) => cache.getMany(keys, Date.now());
   return {
     peekMany,
     isAllHere: true,
     getMany: async (keys) => peekMany(keys),
-    setMany: async (entries, ttlMs) => held.setMany(entries, Date.now() + ttlMs),
-    clear: async (prefix) => held.forget(prefix),
+    setMany: async (entries, ttlMs) => cache.setMany(entries, Date.now() + ttlMs),
+    clear: async (prefix) => cache.forget(prefix),
     // Nobody shares this store, so the giver of a value holds the first one, and calls stand in this process's ledger.
     first: async (_name, value) => value,
     onReturn() {},
     sharedCounters: null,
     leases: null,
     news: null,
-    shrink: (share) => held.shrink(share),
-    close: async () => held.clear(),
+    shrink: (share) => cache.shrink(share),
+    close: async () => cache.clear(),
   };
 }

@@ -115,8 +115,8 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
     : null;
   if (cluster?.value === true) {
     for (const connection of all) connection.destroy();
-    const fault = "is part of a Redis Cluster, which can't be used: name a Redis that is none";
-    throw new ConfigError(`The settings have 1 fault(s):\n  CACHE_URL: ${fault}`);
+    const message = "is part of a Redis Cluster, which can't be used: name a Redis that is none";
+    throw new ConfigError(`The settings have 1 fault(s):\n  CACHE_URL: ${message}`);
   }
   for (const connection of all) watch(connection);
   return all;
@@ -189,8 +189,8 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       }
     },
     async first(name, value) {
-      const held = await client.set(name, value, { condition: 'NX', GET: true });
-      return held ?? value;
+      const takenState = await client.set(name, value, { condition: 'NX', GET: true });
+      return takenState ?? value;
     },
     onReturn: (listener) => void client.on('ready', listener),
     async close() {

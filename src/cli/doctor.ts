@@ -116,9 +116,9 @@ async function serviceFindings(
 
 function clockFinding(date: string | null, nowMs: number): Finding {
   const name = 'clock';
-  const there = httpDateIn(date ?? '');
-  if (there === null) return { isWell: null, name, text: 'the service does not tell its time' };
-  const skew = nowMs - there;
+  const serviceTime = httpDateIn(date ?? '');
+  if (serviceTime === null) return { isWell: null, name, text: 'the service does not tell its time' };
+  const skew = nowMs - serviceTime;
   const seconds = Math.round(Math.abs(skew) / 1000);
   if (Math.abs(skew) <= MAX_SKEW_MS) return { isWell: true, name, text: "goes with the service's" };
   const text = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's: minutes and months are not told right`;
@@ -180,14 +180,14 @@ async function storeFinding(config: Config): Promise<Finding> {
   if (cacheUrl.startsWith('sqlite:')) return fileFinding(cacheUrl.slice('sqlite:'.length));
   // Not the address, which may hold a password.
   const { openStore } = await import('../cache/open-store.ts');
-  let fault: unknown;
+  let problem: unknown;
   try {
     const store = await openStore({
       url: cacheUrl,
       timeoutMs: STORE_TIMEOUT_MS,
       maxBytes: config.cacheMaxBytes,
       onFault: (error) => {
-        fault ??= error;
+        problem ??= error;
       },
     });
     // An outage is told after some failures.
@@ -197,8 +197,8 @@ async function storeFinding(config: Config): Promise<Finding> {
     if (!(error instanceof ConfigError)) throw error;
     return { isWell: false, name, text: error.message };
   }
-  if (fault !== undefined)
-    return { isWell: false, name, text: `the store is not reached: ${reasonOf(fault)}` };
+  if (problem !== undefined)
+    return { isWell: false, name, text: `the store is not reached: ${reasonOf(problem)}` };
   return { isWell: true, name, text: 'the store answers' };
 }
 

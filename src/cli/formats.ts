@@ -41,7 +41,7 @@ export async function questionFrom(
 async function operationFrom(source: string): Promise<string> {
   if (source === '-') return text(process.stdin);
   const isFile = await stat(source).then(
-    (found) => found.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
   if (isFile) return readFile(source, 'utf8');

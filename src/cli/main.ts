@@ -192,9 +192,9 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       // It has said itself why.
       process.exit(typeof error.code === 'number' ? error.code : 1);
     }
-    const fault = listenFault(error, env) ?? error;
-    console.error(explained(fault));
-    process.exit(fault instanceof ConfigError ? 2 : 1);
+    const cause = listenFault(error, env) ?? error;
+    console.error(explained(cause));
+    process.exit(cause instanceof ConfigError ? 2 : 1);
   }
 }
 
@@ -334,15 +334,15 @@ function read(file: string): string {
  * fault is logged whole, operations in flight get a little time, and the exit code is 1.
  */
 function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
-  const end = (fault: unknown, where: string) => {
-    fatal(fault, where);
+  const end = (error: unknown, where: string) => {
+    fatal(error, where);
     setTimeout(() => process.exit(1), FAULT_DRAIN_MS);
     drain().then(
       () => process.exit(1),
       () => process.exit(1),
     );
   };
-  process.on('uncaughtException', end).on('unhandledRejection', (fault) => end(fault, 'unhandledRejection'));
+  process.on('uncaughtException', end).on('unhandledRejection', (error) => end(error, 'unhandledRejection'));
 }
 
 /**

@@ -248,10 +248,12 @@ type Table = Readonly<Record<string, unknown>>;
 function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   if (Array.isArray(value)) return value.some((item) => showsAnything(item, emptied));
   if (typeof value !== 'object' || value === null) return value != null;
-  const below = Object.values(value).filter((held) => typeof held === 'object' && held !== null);
-  if (below.length > 0) return below.some((held) => showsAnything(held, emptied));
+  const below = Object.values(value).filter((member) => typeof member === 'object' && member !== null);
+  if (below.length > 0) return below.some((item) => showsAnything(item, emptied));
   const isBesideEmpty = Object.keys(value).some((key) => emptied.has(key));
-  return !isBesideEmpty && Object.entries(value).some(([key, held]) => key !== '__typename' && held != null);
+  return (
+    !isBesideEmpty && Object.entries(value).some(([key, member]) => key !== '__typename' && member != null)
+  );
 }
 
 function documentOf(operation: string) {

@@ -29,8 +29,8 @@ export function strangeSettings(env: Readonly<Record<string, string | undefined>
   const empty = settingNames.filter((name) => env[name] === '');
   return [
     ...Object.keys(env).flatMap((name) => {
-      const near = looksLikeOurs(name) ? nearest(name) : null;
-      return near === null ? [] : [`${name} is no setting, and does nothing: ${near}`];
+      const suggestion = looksLikeOurs(name) ? nearest(name) : null;
+      return suggestion === null ? [] : [`${name} is no setting, and does nothing: ${suggestion}`];
     }),
     ...empty.map((name) => `${name} is empty, and so counts as unset`),
   ];

@@ -106,9 +106,9 @@ const names = z
 
 /** Tells if a text is an address, or a range of them such as 10.0.0.0/8. */
 function isAddressRange(text: string): boolean {
-  const [address = '', length, ...others] = text.split('/');
+  const [address = '', length, ...rest] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  if (bits < 0 || others.length > 0) return false;
+  if (bits < 0 || rest.length > 0) return false;
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
 }
 
@@ -278,35 +278,35 @@ export function readConfig(
   owners: readonly SettingsOwner[] = [],
   machine?: Parameters<typeof budgetOf>[1],
 ): Config {
-  const { given, faults } = withSecrets(
+  const { given, faults: errors } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
     [...SECRETS, ...owners.flatMap(({ secrets = [] }) => secrets)],
   );
   // Both spellings are usual, and in other programs the lower one wins as well.
   for (const name of PROXY_SETTINGS) given[name] = given[name.toLowerCase()] ?? given[name];
   if (env.COUNTRY_DATA_URL === '')
-    faults.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
+    errors.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
   const parsed = Environment.safeParse(given);
   const ofPlugins = owners.map(({ name, settings }) => ({ name, ...z.object(settings).safeParse(given) }));
   for (const issue of [parsed, ...ofPlugins].flatMap(({ error }) => error?.issues ?? [])) {
     const name = String(issue.path[0]);
-    faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
+    errors.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
   const { PORT: port = '4000', ADMIN_PORT: adminPort } = given;
   // Both may be 0: each is given a free port then.
   if (adminPort !== undefined && Number(adminPort) !== 0 && Number(adminPort) === Number(port))
-    faults.push('ADMIN_PORT: must be another port than PORT');
+    errors.push('ADMIN_PORT: must be another port than PORT');
   const unfit = sqliteFault(given.CACHE_URL ?? '');
-  if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
+  if (unfit !== null) errors.push(`CACHE_URL: ${unfit}`);
   const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
-  faults.push(...ofNames.map((fault) => `SOURCE_NAMES: ${fault}`));
-  faults.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
+  errors.push(...ofNames.map((error) => `SOURCE_NAMES: ${error}`));
+  errors.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
   const memoryOwners = owners.flatMap(({ memory }, i) => memory?.((ofPlugins[i]?.data ?? {}) as never) ?? []);
   const budget = parsed.data && budgetOf(parsed.data, machine, memoryOwners);
-  faults.push(...(budget?.faults ?? []));
-  if (!parsed.success || budget === undefined || faults.length > 0) {
+  errors.push(...(budget?.faults ?? []));
+  if (!parsed.success || budget === undefined || errors.length > 0) {
     throw new ConfigError(
-      `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      `The settings have ${errors.length} fault(s):\n${errors.map((error) => `  ${error}`).join('\n')}`,
     );
   }
   const checked: Readonly<Record<string, unknown>> = parsed.data;
@@ -343,10 +343,10 @@ function sourceNamesIn(file: string | undefined): {
   if (file === undefined) return { faults: [] };
   try {
     const { data, error } = SourceNamesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-    const faults = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
+    const errors = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
     return {
       sourceNames: new Map(Object.entries(data ?? {})),
-      faults: faults.map((fault) => `${file} is no file of names: ${fault}`),
+      faults: errors.map((line) => `${file} is no file of names: ${line}`),
     };
   } catch (error) {
     return {
@@ -358,19 +358,19 @@ function sourceNamesIn(file: string | undefined): {
 /** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
 function withSecrets(env: Env, secrets: readonly string[]) {
   const given: Record<string, string | undefined> = { ...env };
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const name of secrets) {
     const file = env[`${name}_FILE`];
     if (file === undefined) continue;
     if (given[name] !== undefined) {
-      faults.push(`${name}: is given twice, by itself and by ${name}_FILE; leave one of them out`);
+      errors.push(`${name}: is given twice, by itself and by ${name}_FILE; leave one of them out`);
       continue;
     }
-    const { text, fault } = textOf(file);
-    if (fault !== undefined) faults.push(`${name}_FILE: ${fault} (got ${JSON.stringify(file)})`);
+    const { text, fault: error } = textOf(file);
+    if (error !== undefined) errors.push(`${name}_FILE: ${error} (got ${JSON.stringify(file)})`);
     given[name] = text;
   }
-  return { given, faults };
+  return { given, faults: errors };
 }
 
 /** Reads a secret from a file: editors and `echo` end it with a newline, which is not part of it. */

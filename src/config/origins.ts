@@ -18,8 +18,8 @@ export function originIn(text: string): string | null {
 
 /** Returns what an origin of a list has to match: a text that it has to be, or an expression for one with a star. */
 export function patternOf(listed: string): string | RegExp {
-  const [scheme, host, ...others] = listed.split(STAR);
-  if (scheme === undefined || host === undefined || others.length > 0) return listed;
+  const [scheme, host, ...rest] = listed.split(STAR);
+  if (scheme === undefined || host === undefined || rest.length > 0) return listed;
   const escaped = host.replace(/[^\w-]/g, String.raw`\$&`);
   return new RegExp(`^${scheme}[\\w-]+\\.${escaped}$`);
 }

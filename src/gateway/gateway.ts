@@ -81,11 +81,11 @@ export async function createGateway(parts: GatewayParts) {
   const subgraph = await subgraphIn(config);
   const schemaParts = plugins.all.flatMap((plugin) => plugin.schema ?? []);
   const schema = await (parts.openSchema ?? openSchema)(schemaParts, subgraph);
-  const held = await openHeld(parts, clocks);
-  const { store, clock, steadyNow, tenantCache, tenants, lookups } = held;
-  const service = openService(parts, held, plugins.all);
+  const stores = await openHeld(parts, clocks);
+  const { store, clock, steadyNow, tenantCache, tenants, lookups } = stores;
+  const service = openService(parts, stores, plugins.all);
   const names = subgraph?.names(schema) ?? null;
-  const { learned, openPricing, means, direct } = composeService(service, held, parts, schema);
+  const { learned, openPricing, means, direct } = composeService(service, stores, parts, schema);
   const stage: OperationsParts = {
     config,
     schema,
@@ -101,14 +101,14 @@ export async function createGateway(parts: GatewayParts) {
   const openRun = createOpenRun(stage, means);
   const callerOf = createCallers(tenants);
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
-  const kept = {
+  const caches = {
     plainRequests: new PlainRequests(persisted),
     operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
     answers: new AnswersTable(stage, lookups.answers),
     execution: new Execution(stage, openPricing),
   };
-  const { answers, operations, plainRequests } = kept;
-  const running = await openRunning(openRun, { ...stage, ...kept });
+  const { answers, operations, plainRequests } = caches;
+  const running = await openRunning(openRun, { ...stage, ...caches });
   const answered = answers.answering(running.run, (next) => admission.admitting(next));
   const wording =
     names && (await import('../graphql/request/prefixed.ts')).wordingOf(names, config.maxTokens);
@@ -154,9 +154,9 @@ export async function createGateway(parts: GatewayParts) {
     refuseUnread: composed.refuseUnread,
     /** The operations under way and waiting now: always the same object. */
     load: admission.load,
-    state: stateOf(held, service),
+    state: stateOf(stores, service),
     shrink(share: number) {
-      for (const held of [store, answers, operations]) held?.shrink(share);
+      for (const cache of [store, answers, operations]) cache?.shrink(share);
     },
     /** Has those leave who wait for news: operations are still answered. */
     beforeStop: () => plugins.beforeStop(),
@@ -199,9 +199,9 @@ async function openPersisted(
 ) {
   if (path === undefined) return createPersisted();
   const { besideOthers, openTrusted } = await import('../graphql/request/trusted.ts');
-  const own = plugins.flatMap(({ documents = [] }) => documents);
+  const builtIn = plugins.flatMap(({ documents = [] }) => documents);
   const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
-  const trusted = await openTrusted(path, onProblem, undefined, own);
+  const trusted = await openTrusted(path, onProblem, undefined, builtIn);
   return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
 }
 
@@ -234,11 +234,11 @@ function hostOf(
   return { config, now, elapsed, problem };
 }
 
-function openClocks(own: Clock | undefined) {
-  const clock = own ?? systemClock;
+function openClocks(givenClock: Clock | undefined) {
+  const clock = givenClock ?? systemClock;
   const steadyNow = steadied(clock.now);
   // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
-  const elapsed = own === undefined ? performance.now.bind(performance) : steadyNow;
+  const elapsed = givenClock === undefined ? performance.now.bind(performance) : steadyNow;
   return { clock, steadyNow, elapsed };
 }
 

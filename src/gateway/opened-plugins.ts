@@ -20,17 +20,17 @@ export async function openPlugins(
     opened.flatMap(([name, plugin]) => (plugin === null ? [] : [[name, plugin] as const])),
   );
   const all = new OpenedPlugins(byName);
-  const faults = definitions.flatMap(({ name, needs = [] }) =>
+  const errors = definitions.flatMap(({ name, needs = [] }) =>
     byName.has(name) ? needs.filter((needed) => !byName.has(needed)).map((needed) => ({ name, needed })) : [],
   );
-  if (faults.length === 0) return all;
+  if (errors.length === 0) return all;
   await all.close();
   const isThere = (needed: string) => definitions.some(({ name }) => name === needed);
-  const told = faults.map(
+  const lines = errors.map(
     ({ name, needed }) =>
       `The plugin ${name} needs the plugin ${needed}, which ${isThere(needed) ? 'is switched off' : 'is not there'}.`,
   );
-  throw new ConfigError(told.join('\n'));
+  throw new ConfigError(lines.join('\n'));
 }
 
 /** The plugins of one gateway, in the order of their list. */

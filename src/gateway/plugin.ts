@@ -94,7 +94,7 @@ export interface PluginHost {
   /** Milliseconds since any instant, by a clock that nobody can set. */
   readonly elapsed: () => number;
   /** Tells the operator of a fault, whole, and of the part that met it. */
-  problem(fault: unknown, where: string): void;
+  problem(error: unknown, where: string): void;
 }
 
 /** A plugin of one gateway. It takes part by the members that it has. */

@@ -121,7 +121,7 @@ function Explain() {
   );
   const [chosen, setChosen] = useState<string | null>(null);
   const [explained, setExplained] = useState<Explained | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setFault] = useState<string | null>(null);
   const all = names === '' ? [] : names.split(' ');
   const name = all.find((one) => one === chosen) ?? operationName ?? all[0];
 
@@ -160,9 +160,9 @@ function Explain() {
       </button>{' '}
       <span>sends nothing to the service.</span>
       <div role="status">
-        {fault !== null && (
+        {error !== null && (
           <p className="fault">
-            <Words text={fault} />
+            <Words text={error} />
           </p>
         )}
         {explained !== null && (

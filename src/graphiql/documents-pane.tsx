@@ -9,7 +9,7 @@ const MAX_SHOWN = 200;
 export function DocumentsPane({ documents }: { readonly documents: readonly TrustedDocument[] }) {
   const open = useOpen();
   const [search, setSearch] = useState('');
-  const found = documents.filter((document) =>
+  const matches = documents.filter((document) =>
     `${trustedNameOf(document)} ${document.id}`.toLowerCase().includes(search.trim().toLowerCase()),
   );
   return (
@@ -27,7 +27,7 @@ export function DocumentsPane({ documents }: { readonly documents: readonly Trus
         onChange={(event) => setSearch(event.target.value)}
       />
       <ul className="choices">
-        {found.slice(0, MAX_SHOWN).map((document) => (
+        {matches.slice(0, MAX_SHOWN).map((document) => (
           <li key={document.id}>
             <button
               type="button"
@@ -38,10 +38,10 @@ export function DocumentsPane({ documents }: { readonly documents: readonly Trus
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p>No document has such a name.</p>}
-      {found.length > MAX_SHOWN && (
+      {matches.length === 0 && <p>No document has such a name.</p>}
+      {matches.length > MAX_SHOWN && (
         <p>
-          The first {MAX_SHOWN} of {found.length}: search for the others.
+          The first {MAX_SHOWN} of {matches.length}: search for the others.
         </p>
       )}
     </>

@@ -45,9 +45,9 @@ export function showTab(id: string, open: readonly string[]): void {
     exchanges.delete(tab);
     forgetAnswer(tab);
   }
-  const known = exchanges.get(id) ?? keptAnswer(id);
-  if (known !== null) exchanges.set(id, known);
-  lastExchange.set(known);
+  const exchange = exchanges.get(id) ?? keptAnswer(id);
+  if (exchange !== null) exchanges.set(id, exchange);
+  lastExchange.set(exchange);
 }
 
 function keep(tab: string, exchange: Exchange): void {

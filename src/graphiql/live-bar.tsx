@@ -31,9 +31,9 @@ export function LiveBar() {
 }
 
 function wordsOf({ state, events, at, words }: LiveStatus): string {
-  const told =
+  const count =
     at === null
       ? 'Nothing has been told yet: an event comes when something changes.'
       : `${events} ${events === 1 ? 'event' : 'events'}, the last at ${new Date(at).toLocaleTimeString()}.`;
-  return state === 'paused' || state === 'ended' ? `${words} ${at === null ? '' : told}` : told;
+  return state === 'paused' || state === 'ended' ? `${words} ${at === null ? '' : count}` : count;
 }

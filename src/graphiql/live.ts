@@ -67,20 +67,20 @@ export function createFiguresTold({ query, operationName }: Operation): (data: u
   const keys = keysIn(query, operationName);
   if (keys === null) return (data) => data;
   const { root, changes, observation } = keys;
-  const told = new Map<string, Fields>();
+  const seen = new Map<string, Fields>();
   return (data) => {
     const event = fieldOf(data, root);
-    if (fieldOf(event, 'isWhole') === true) told.clear();
+    if (fieldOf(event, 'isWhole') === true) seen.clear();
     const list = fieldOf(event, changes);
     for (const change of Array.isArray(list) ? list : []) {
       const id = fieldOf(fieldOf(change, observation), 'id');
       const former = fieldOf(change, 'formerId');
-      if (typeof former === 'string') told.delete(former);
+      if (typeof former === 'string') seen.delete(former);
       if (typeof id !== 'string') continue;
-      if (fieldOf(change, 'kind') === 'REMOVED') told.delete(id);
-      else told.set(id, change as Fields);
+      if (fieldOf(change, 'kind') === 'REMOVED') seen.delete(id);
+      else seen.set(id, change as Fields);
     }
-    return { [root]: { [changes]: [...told.values()] } };
+    return { [root]: { [changes]: [...seen.values()] } };
   };
 }
 

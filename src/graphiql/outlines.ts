@@ -82,13 +82,13 @@ function middleOf(rings: Rings): Position {
 /** Gives what lies south of a border to the area that is there, as one with it. */
 function moveBorder(byCode: Map<string, Rings[]>): void {
   const { of, south, latitude } = BORDER;
-  const [polygons, others] = [byCode.get(of) ?? [], byCode.get(south) ?? []];
+  const [polygons, neighbours] = [byCode.get(of) ?? [], byCode.get(south) ?? []];
   const cut = (isNorth: boolean) =>
     polygons
       .map(([outline = []]) => [cutAt(outline, latitude, isNorth)])
       .filter(([ring = []]) => ring.length > 3);
   byCode.set(of, cut(true));
-  byCode.set(south, joined([...cut(false), ...others]));
+  byCode.set(south, joined([...cut(false), ...neighbours]));
 }
 
 /** Cuts an outline at a latitude (Sutherland and Hodgman). */

@@ -53,15 +53,15 @@ function take(tips: ReturnType<typeof tipsOn>, text: string): void {
   const bare = text.replaceAll(' style="', ' data-style="').replaceAll(/<style>.*?<\/style>/gs, '');
   const { documentElement } = new DOMParser().parseFromString(bare, 'image/svg+xml');
   const svg = document.importNode(documentElement, true) as unknown as SVGSVGElement;
-  const told = svg.querySelector('metadata')?.textContent;
-  if (told == null) return;
+  const metadata = svg.querySelector('metadata')?.textContent;
+  if (metadata == null) return;
   for (const part of svg.querySelectorAll<SVGElement>('[data-style]')) {
     part.style.cssText = part.dataset.style ?? '';
     delete part.dataset.style;
   }
   svg.querySelector('title')?.remove();
   svg.setAttribute('aria-hidden', 'true');
-  tips.take(svg, JSON.parse(told) as Spots);
+  tips.take(svg, JSON.parse(metadata) as Spots);
   let chosen: string | null = null;
   for (const entry of svg.querySelectorAll<SVGElement>('[data-legend]')) {
     const line = entry.dataset.legend ?? '';

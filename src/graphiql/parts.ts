@@ -67,10 +67,10 @@ function grownAt(value: unknown, [step, ...rest]: Path, piece: Piece): unknown {
   return isObject(value) ? { ...value, [step]: grownAt(value[step], rest, piece) } : value;
 }
 
-function merged(there: unknown, more: unknown): unknown {
-  if (Array.isArray(there) && Array.isArray(more))
-    return more.map((item, index) => merged(there[index], item));
-  if (!isObject(there) || !isObject(more)) return more;
-  const added = Object.entries(more).map(([key, value]) => [key, merged(there[key], value)]);
-  return { ...there, ...Object.fromEntries(added) };
+function merged(existing: unknown, more: unknown): unknown {
+  if (Array.isArray(existing) && Array.isArray(more))
+    return more.map((item, index) => merged(existing[index], item));
+  if (!isObject(existing) || !isObject(more)) return more;
+  const added = Object.entries(more).map(([key, value]) => [key, merged(existing[key], value)]);
+  return { ...existing, ...Object.fromEntries(added) };
 }

@@ -77,7 +77,7 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
   const whole = indicator === undefined ? drawable[0] : drawable.find(isMeant);
   if (whole === undefined) return null;
   const look = lookOf(given);
-  const others = drawable.flatMap((one) => {
+  const otherPictures = drawable.flatMap((one) => {
     const [first] = one.figures;
     return one === whole || first === undefined ? [] : [[first.indicator, one.title] as const];
   });
@@ -92,11 +92,11 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       subtitle: subtitleOfPicture(picture, shown),
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
-      others: others.filter(([key], i) => others.findIndex(([other]) => other === key) === i),
+      others: otherPictures.filter(([key], i) => otherPictures.findIndex(([other]) => other === key) === i),
     },
     draw(at, ...remarks) {
-      const told = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
-      return posterOf(told, shown, highlight, isSynthetic, { focus, isShared }, at);
+      const remarked = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
+      return posterOf(remarked, shown, highlight, isSynthetic, { focus, isShared }, at);
     },
   };
 }
@@ -124,8 +124,8 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
 }
 
 function lookOf({ indicator: _, ...given }: PictureLook): Look {
-  const told = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...PLAIN, ...Object.fromEntries(told) };
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...PLAIN, ...Object.fromEntries(entries) };
 }
 
 function factsOf(
@@ -213,8 +213,8 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   if (hasTips) svg.append(svgElement('metadata', {}, JSON.stringify(svg.spots)));
   const text = asXml(svg.outerHTML);
   if (form === 'svg') return { ...size, bytes: text, facts: null };
-  const told = UNKNOWN.test(text) ? subject.draw(at, WITHOUT_FONT) : svg;
-  return { ...(await rendered(asXml(told?.outerHTML ?? text), scaleOf(size))), facts: null, warnings };
+  const drawing = UNKNOWN.test(text) ? subject.draw(at, WITHOUT_FONT) : svg;
+  return { ...(await rendered(asXml(drawing?.outerHTML ?? text), scaleOf(size))), facts: null, warnings };
 }
 
 const FONTS = ['Inter-Regular.ttf', 'Inter-SemiBold.ttf'];
@@ -257,11 +257,11 @@ function fontOf(name: string): Uint8Array {
 async function rendered(svg: string, scale: number): Promise<Pick<Drawing, 'width' | 'height' | 'bytes'>> {
   opened ??= openRenderer();
   const { Resvg } = await opened;
-  const others = SCRIPTS.filter(([letters]) => letters.test(svg)).map(([, name]) => name);
+  const otherScripts = SCRIPTS.filter(([letters]) => letters.test(svg)).map(([, name]) => name);
   const picture = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: scale },
     font: {
-      fontBuffers: [...FONTS, ...others].map(fontOf),
+      fontBuffers: [...FONTS, ...otherScripts].map(fontOf),
       defaultFontFamily: FAMILY,
       sansSerifFamily: FAMILY,
     },
@@ -275,10 +275,10 @@ async function rendered(svg: string, scale: number): Promise<Pick<Drawing, 'widt
 }
 
 parentPort?.on('message', (order: DrawingOrder) => {
-  const tell = (told: Drawn) => parentPort?.postMessage(told);
+  const tell = (drawing: Drawn) => parentPort?.postMessage(drawing);
   drawn(order).then(
     (drawing) => tell({ drawing }),
-    (fault: unknown) =>
-      tell({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }),
+    (error: unknown) =>
+      tell({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });

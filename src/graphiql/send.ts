@@ -64,7 +64,7 @@ let ahead: {
  */
 export async function sendAhead(query: string): Promise<Answer> {
   const response = responseTo({ query }, IN_PARTS, {});
-  ahead = { query, key: apiKey.get(), response: response.then((there) => there?.clone() ?? null) };
+  ahead = { query, key: apiKey.get(), response: response.then((answer) => answer?.clone() ?? null) };
   return (await read(await response)).answer;
 }
 

@@ -23,7 +23,7 @@ export function loadSettings(): Promise<Settings> {
 }
 
 async function toldSettings(): Promise<Settings> {
-  const told = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
+  const settings = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
     readonly sourceNames: SourceNames;
@@ -34,10 +34,12 @@ async function toldSettings(): Promise<Settings> {
       readonly text: string;
     }[];
   };
-  const { demoKeys, isTrustedOnly, isLive, publicUrl } = told;
+  const { demoKeys, isTrustedOnly, isLive, publicUrl } = settings;
   const base = publicUrl === null ? GATEWAY : `${publicUrl}/`;
-  setPublicDocuments(told.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })));
-  setSourceNames(told.sourceNames);
+  setPublicDocuments(
+    settings.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })),
+  );
+  setSourceNames(settings.sourceNames);
   offerLive(isLive);
   if (!isTrustedOnly) return { demoKeys, trusted: null };
   const trusted = (await load('documents')) as readonly TrustedDocument[];

@@ -26,9 +26,9 @@ function namedSource(key: string): SourceNames[string] | null {
 /** Returns the name and page of a figure's source, by the answer or else as this gateway knows it; null if there is only a key. */
 export function sourceOf({ source, origin }: OfSource): SourceNames[string] | null {
   if (source === null) return null;
-  const known = namedSource(source);
-  if (origin?.name == null) return known;
-  return { name: origin.name, url: origin.url ?? known?.url ?? null };
+  const namedBefore = namedSource(source);
+  if (origin?.name == null) return namedBefore;
+  return { name: origin.name, url: origin.url ?? namedBefore?.url ?? null };
 }
 
 /** The name of a figure's source, or its key; empty if the answer names none. */

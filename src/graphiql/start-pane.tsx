@@ -71,7 +71,7 @@ function Questions() {
       for (const { query, lesson } of QUESTIONS) {
         const plan = await explained({ query }, leaving.signal).catch(() => null);
         if (leaving.signal.aborted) return;
-        if (plan !== null) setPrices((known) => ({ ...known, [lesson]: callsOf(plan) }));
+        if (plan !== null) setPrices((prices) => ({ ...prices, [lesson]: callsOf(plan) }));
       }
     };
     void ask();

@@ -26,9 +26,9 @@ export function forgetAnswer(tab: string): void {
 
 /** The answer of a tab that was kept; null if none was. */
 export function keptAnswer(tab: string): Exchange | null {
-  const found = kept.read<Kept>(nameOf(tab));
-  if (typeof found?.operation?.query !== 'string' || typeof found.drawn?.query !== 'string') return null;
-  const { operation, answer, drawn, at, length } = found;
+  const stored = kept.read<Kept>(nameOf(tab));
+  if (typeof stored?.operation?.query !== 'string' || typeof stored.drawn?.query !== 'string') return null;
+  const { operation, answer, drawn, at, length } = stored;
   const needed =
     drawn.query === operation.query ? null : withNeededFields(operation.query, operation.operationName);
   const data = needed === null ? drawn.data : needed.asWritten(drawn.data);

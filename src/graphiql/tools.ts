@@ -13,8 +13,8 @@ export function useOpen(): (written: Written) => void {
   const makeRoom = useMakeRoom();
   return useCallback(
     ({ query, variables = '' }) => {
-      const there = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === variables);
-      if (there >= 0) changeTab(there);
+      const position = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === variables);
+      if (position >= 0) changeTab(position);
       else {
         addTab();
         queryEditor?.setValue(query);

@@ -12,9 +12,9 @@ function samples(): Plugin {
     name: 'samples',
     generateBundle() {
       const texts = Object.entries(SAMPLES).map(([name, lesson]) => {
-        const found = LESSONS.find((one) => one.name === lesson);
-        if (found === undefined) throw new Error(`There is no lesson ${lesson}.`);
-        return [name, found.query];
+        const match = LESSONS.find((one) => one.name === lesson);
+        if (match === undefined) throw new Error(`There is no lesson ${lesson}.`);
+        return [name, match.query];
       });
       this.emitFile({
         type: 'asset',

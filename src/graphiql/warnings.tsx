@@ -40,9 +40,9 @@ export function Warnings() {
 /** Buttons that put a name that is known in place of one that isn't. */
 function Offers({ warning: { code, name, didYouMean = [] } }: { readonly warning: Warning }) {
   const mend = useMend();
-  const held = useStore(catalogue);
+  const loaded = useStore(catalogue);
   if (name === undefined) return null;
-  if (didYouMean.length === 0 && code === 'UNKNOWN_INDICATOR' && held === null) {
+  if (didYouMean.length === 0 && code === 'UNKNOWN_INDICATOR' && loaded === null) {
     return (
       <div className="offers">
         <button type="button" onClick={() => void loadCatalogue()}>
@@ -51,11 +51,11 @@ function Offers({ warning: { code, name, didYouMean = [] } }: { readonly warning
       </div>
     );
   }
-  const alike = code === 'UNKNOWN_COUNTRY' ? held?.countries : held?.indicators;
+  const alike = code === 'UNKNOWN_COUNTRY' ? loaded?.countries : loaded?.indicators;
   const names = (alike ?? []).map((one) => ('code' in one ? one.code : one.key));
   const offered = didYouMean.length > 0 ? didYouMean : suggestionList(name, names);
   if (offered.length === 0)
-    return held === null ? null : <p>The catalogue has nothing that is spelt alike.</p>;
+    return loaded === null ? null : <p>The catalogue has nothing that is spelt alike.</p>;
   return (
     <div className="offers">
       {offered.slice(0, MAX_OFFERED).map((better) => (

@@ -40,7 +40,7 @@ export function createInFlight(
   maxWaitMs: number,
 ): InFlight {
   /** Names that this process fetches or is about to, with the state of each. */
-  const own = new Map<string, Promise<LeaseState>>();
+  const pending = new Map<string, Promise<LeaseState>>();
   /** Milliseconds that a fetch usually takes. */
   let usualMs = MAX_HOLD_MS / HOLD_SHARE;
 
@@ -49,23 +49,23 @@ export function createInFlight(
    * @returns the leases that are taken, and the state of each name
    */
   async function take(group: string, names: readonly string[], terms: Terms) {
-    const known = names.map((name) => own.get(`${group} ${name}`));
-    const asked = names.filter((_, i) => known[i] === undefined);
+    const pendingStates = names.map((name) => pending.get(`${group} ${name}`));
+    const asked = names.filter((_, i) => pendingStates[i] === undefined);
     const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
     const passedOver = asked.map((name) => terms.seen.get(name) ?? null);
     const taking =
       asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole: terms.isWhole });
     for (const [i, name] of asked.entries()) {
-      own.set(
+      pending.set(
         `${group} ${name}`,
         taking.then((states) => states?.[i] ?? 'own'),
       );
     }
     const states = await taking;
-    for (const [i, name] of asked.entries()) if (states?.[i] !== 'own') own.delete(`${group} ${name}`);
+    for (const [i, name] of asked.entries()) if (states?.[i] !== 'own') pending.delete(`${group} ${name}`);
     const stateOf = new Map<string, LeaseState>();
     for (const [i, name] of names.entries()) {
-      const mine = known[i];
+      const mine = pendingStates[i];
       if (mine !== undefined) stateOf.set(name, await mine);
     }
     // If the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and
@@ -99,7 +99,7 @@ export function createInFlight(
       isFetched = true;
       usualMs += NEWEST_SHARE * (performance.now() - startedMs - usualMs);
     } finally {
-      for (const name of lease.names) own.delete(`${lease.group} ${name}`);
+      for (const name of lease.names) pending.delete(`${lease.group} ${name}`);
       // Nobody waits for it, but all who read a lease as ended find the values that it was for.
       const end = () => {
         stopRenewing();
@@ -196,6 +196,6 @@ function isHeld(state: LeaseState): state is HeldState {
 }
 
 /** Returns the state of a name, found in another state, once its holder has fetched it. */
-function onceFetched(found: HeldState): HeldState {
-  return fetchedState(found.slice(found.indexOf(' ') + 1));
+function onceFetched(state: HeldState): HeldState {
+  return fetchedState(state.slice(state.indexOf(' ') + 1));
 }

@@ -88,8 +88,8 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, holdMs }: Tenan
       // A key that was never accepted has nothing that could be served to anybody.
       if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
       const { acceptedAtMs, refusedAtMs } = tenant;
-      const told = store.news?.tell({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
-      return { wasAccepted, isStored: Promise.all([told, write(tenant)]).then(() => {}) };
+      const published = store.news?.tell({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
+      return { wasAccepted, isStored: Promise.all([published, write(tenant)]).then(() => {}) };
     },
     /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
     generation: (tenant: Tenant): number => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
@@ -174,8 +174,8 @@ export function createTenantCache(parts: TenantCacheParts) {
   function keyOf(tenant: Tenant, name: string): string {
     if (!tenant.isKnown) return keyIn(tenant, name);
     if (tenant.names?.among !== among) tenant.names = { among, keys: new Map() };
-    const known = tenant.names.keys.get(name);
-    if (known !== undefined) return known;
+    const cachedName = tenant.names.keys.get(name);
+    if (cachedName !== undefined) return cachedName;
     if (count >= maxNames) {
       among = {};
       count = 0;
@@ -198,9 +198,9 @@ export function createTenantCache(parts: TenantCacheParts) {
     names: readonly string[],
     onTheirWay: Entries = writing,
   ): Promise<ReadonlyMap<string, CacheEntry<Value>>> {
-    const found = new Map<string, CacheEntry<Value>>();
+    const entries = new Map<string, CacheEntry<Value>>();
     const { peekMany: peekAll, isAllHere } = store;
-    if (names.length === 0) return found;
+    if (names.length === 0) return entries;
     const keys = names.map((name) => keyOf(tenant, name));
     const [status, ...values] =
       peekAll !== null && isAllHere
@@ -209,10 +209,10 @@ export function createTenantCache(parts: TenantCacheParts) {
     const oldestMs = Math.max(learn(tenant, status), now() - holdMs);
     for (const [i, name] of names.entries()) {
       // The value was put there under its name, so that it has the type that this name always has.
-      const held = (onTheirWay.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
-      if (held?.value !== undefined && held.atMs > oldestMs) found.set(name, held);
+      const entry = (onTheirWay.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
+      if (entry?.value !== undefined && entry.atMs > oldestMs) entries.set(name, entry);
     }
-    return found;
+    return entries;
   }
 
   /** Reads entries that are in this process, by the places of their names, as `read` does: by one look at the clock. */
@@ -221,8 +221,8 @@ export function createTenantCache(parts: TenantCacheParts) {
     const values = store.peekMany?.(keys);
     const oldestMs = Math.max(tenant.refusedAtMs, now() - holdMs);
     return keys.map((key, i) => {
-      const held = (writing.size > 0 ? writing.get(key) : undefined) ?? values?.[i];
-      const entry = held as CacheEntry<Value> | null | undefined;
+      const value = (writing.size > 0 ? writing.get(key) : undefined) ?? values?.[i];
+      const entry = value as CacheEntry<Value> | null | undefined;
       // Anything else than an entry has no instant, which is later than none.
       return entry != null && entry.atMs > oldestMs ? entry : undefined;
     });
@@ -233,9 +233,9 @@ export function createTenantCache(parts: TenantCacheParts) {
     read: <Value>(tenant: Tenant, names: readonly string[]) => read<Value>(tenant, names),
     /** Reads the entry under one name: at once, if it is held in this process. */
     readOne<Value>(tenant: Tenant, name: string): PromiseOrValue<CacheEntry<Value> | undefined> {
-      const held = store.peekMany === null ? undefined : peek<Value>(tenant, name);
-      if (held !== undefined || (store.peekMany !== null && store.isAllHere)) return held;
-      return read<Value>(tenant, [name]).then((found) => found.get(name));
+      const entry = store.peekMany === null ? undefined : peek<Value>(tenant, name);
+      if (entry !== undefined || (store.peekMany !== null && store.isAllHere)) return entry;
+      return read<Value>(tenant, [name]).then((entries) => entries.get(name));
     },
     peek,
     peekMany,
@@ -249,8 +249,8 @@ export function createTenantCache(parts: TenantCacheParts) {
     keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
       tenant.renew();
       const entries: NamedEntry[] = [];
-      values.forEach((own, name) => {
-        const entry = { value: own, atMs };
+      values.forEach((given, name) => {
+        const entry = { value: given, atMs };
         const value = join === undefined ? entry : joinedWith(peek(tenant, name), entry, join);
         entries.push({ name, key: keyOf(tenant, name), value });
       });

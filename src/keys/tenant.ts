@@ -218,8 +218,8 @@ export class Tenants implements TenantTable {
 
   /** Finds a tenant by its digest, and remembers one that is new. */
   named(digest: string): Tenant {
-    const found = this.find(digest);
-    if (found !== undefined) return found;
+    const existing = this.find(digest);
+    if (existing !== undefined) return existing;
     const tenant = new Tenant(digest, this);
     this.#use(tenant);
     return tenant;

@@ -60,16 +60,16 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   const unproven: NonNullable<Task['unproven']> = [];
   const fetched = await tellApart({ ...task, unproven }, refusal, search);
   if (unproven.length > 0) task.search.isAnswered ||= await answersKnown(search);
-  for (const { part, stray, refusal: own } of unproven)
-    settlePairs(part, part.pairs, task.search.isAnswered ? own : { ...own, outcome: stray }, search);
+  for (const { part, stray, refusal: cause } of unproven)
+    settlePairs(part, part.pairs, task.search.isAnswered ? cause : { ...cause, outcome: stray }, search);
   return fetched;
 };
 
 /** Tells if the route is there, if a 404 names nothing and nothing else was asked for: by a figure that has come before. */
 async function answersKnown({ learned, calls, sending }: Search): Promise<boolean> {
-  const known = learned.figuredPair;
-  if (known === null) return false;
-  const rectangle = { countryCodes: [known.countryCode], metricKeys: [known.metricKey] };
+  const pair = learned.figuredPair;
+  if (pair === null) return false;
+  const rectangle = { countryCodes: [pair.countryCode], metricKeys: [pair.metricKey] };
   try {
     const reply = await calls.ask({ mode: 'latest', rectangle }, sending);
     return !reply.isRefused || reply.stray === undefined;
@@ -98,8 +98,8 @@ async function tellApart(
   if (meant !== null) {
     if (isError || saysUnknown(refusal.detail)) remember(meant.unknown, task, refusal, search);
     settlePairs(task, pairs.filter(meant.has), refusal, search);
-    const others = pairs.filter((pair) => !meant.has(pair));
-    return task.replan(others, { years, rowsOf });
+    const otherPairs = pairs.filter((pair) => !meant.has(pair));
+    return task.replan(otherPairs, { years, rowsOf });
   }
   const suspects = suspectsIn(rectangle, learned);
   const all = [...suspects.countries, ...suspects.metrics];
@@ -159,8 +159,12 @@ function partOf(task: Task, { countryCodes, metricKeys }: Rectangle): Task {
     countryCodes.includes(countryCode) && metricKeys.includes(metricKey);
   const pairs = task.pairs.filter(isIn);
   const names = new Set(pairs.flatMap(({ countryCode, metricKey }) => [countryCode, metricKey]));
-  const own = (all: readonly string[]) => all.filter((name) => names.has(name));
-  return { ...task, pairs, rectangle: { countryCodes: own(countryCodes), metricKeys: own(metricKeys) } };
+  const within = (all: readonly string[]) => all.filter((name) => names.has(name));
+  return {
+    ...task,
+    pairs,
+    rectangle: { countryCodes: within(countryCodes), metricKeys: within(metricKeys) },
+  };
 }
 
 type Suspects = Readonly<Record<Dimension, readonly string[]>>;
@@ -168,8 +172,8 @@ type Suspects = Readonly<Record<Dimension, readonly string[]>>;
 /** The names that the service has neither answered for nor listed. */
 function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed }: Learned): Suspects {
   const suspected = (dimension: Dimension) => (name: string) => {
-    const known = dimension === 'countries' ? name.toUpperCase() : name;
-    return !answered[dimension].has(known) && !listed[dimension].has(known);
+    const spelt = dimension === 'countries' ? name.toUpperCase() : name;
+    return !answered[dimension].has(spelt) && !listed[dimension].has(spelt);
   };
   return {
     countries: countryCodes.filter(suspected('countries')),
@@ -253,11 +257,16 @@ function remember(
   }
 }
 
-function settlePairs(task: Task, pairs: readonly Pair[], refusal: Refusal, { keep, sending }: Search): void {
+function settlePairs(
+  task: Task,
+  pairs: readonly Pair[],
+  refusal: Refusal,
+  { keep: save, sending }: Search,
+): void {
   settleAs(task, pairs, refusal.outcome);
   if (refusal.outcome instanceof Error) return;
   const nothing = pairs.map((pair) => ({ pair, rows: [] }));
-  keep(sending.caller.tenant, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
+  save(sending.caller.tenant, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
 }
 
 function giveUp(task: Task, { detail }: Refusal): FetchedRows {

@@ -262,8 +262,8 @@ async function withEntries(
   const withEntry = (demand: Demand, entry: ObservationEntry | undefined): CachedDemand =>
     entry === undefined ? demand : { ...demand, entry };
   if (tenantCache.isAllHere) {
-    const found = entries.atHand(tenant, demands);
-    return demands.map((demand, i) => withEntry(demand, found[i]));
+    const cachedEntries = entries.atHand(tenant, demands);
+    return demands.map((demand, i) => withEntry(demand, cachedEntries[i]));
   }
   const reading = entries.read(tenant, demands);
   waits?.store.timing(reading);
@@ -326,9 +326,9 @@ async function inPlaceOfYears(
   const standIns = new Map<string, string>();
   for (const demand of demands) {
     const isByRange = demand.entry?.years != null && isCached(demand);
-    const own = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
-    if (!sent.has(own.name)) sent.set(own.name, own);
-    standIns.set(demand.name, own.name);
+    const wanted = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
+    if (!sent.has(wanted.name)) sent.set(wanted.name, wanted);
+    standIns.set(demand.name, wanted.name);
   }
   const outcomes = await fetch([...sent.values()]);
   for (const [name, standIn] of standIns) outcomes.set(name, outcomes.get(standIn) ?? []);
@@ -356,16 +356,16 @@ async function meet(demands: readonly CachedDemand[], meeting: Meeting): Promise
   const callsBefore = callsSoFar();
   const isTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
   const fetched = await fetchMissing(isTest ? testing(demands, parts) : missing, meeting);
-  const others = demands.filter(({ key }) => !fetched.has(key));
+  const otherDemands = demands.filter(({ key }) => !fetched.has(key));
   const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
-  if (others.length > 0 && isUnproven() && failure() === null) {
+  if (otherDemands.length > 0 && isUnproven() && failure() === null) {
     // Nothing was asked of the service, so the key is as unproven as before.
-    for (const [key, outcome] of await fetchMissing(others, meeting)) fetched.set(key, outcome);
+    for (const [key, outcome] of await fetchMissing(otherDemands, meeting)) fetched.set(key, outcome);
   }
   const nowMs = cache.now();
   // The service may have refused the key by now: then no entry of it is served.
   const isFailed = [...fetched.values()].some((outcome) => outcome instanceof Error);
-  const isAllNew = others.length === 0 && !isFailed;
+  const isAllNew = otherDemands.length === 0 && !isFailed;
   const refusal = isAllNew ? null : tenantCache.refusal(tenant);
   const doubt = !isAllNew && isUnproven() ? failure() : null;
   const outcomes = await outcomesOf(demands, { fetched, refusal, doubt, nowMs }, meeting);
@@ -474,17 +474,17 @@ async function outcomesOf(
   const checkedAtMs: number[] = [];
   await withEach(caller, demands, (demand) => {
     const { entry } = demand;
-    const own = fetched.get(demand.key);
-    const isNew = own !== undefined && !(own instanceof Error);
+    const fetchedOutcome = fetched.get(demand.key);
+    const isNew = fetchedOutcome !== undefined && !(fetchedOutcome instanceof Error);
     // A demand that was never met doesn't go along with other calls: it may make them fail.
     if (isNew || entry !== undefined) {
       wanted.push(demand);
       checkedAtMs.push(isNew ? nowMs : (entry?.checkedAtMs ?? 0));
     }
     const error = refusal ?? doubt;
-    if (own === undefined && error === null && entry !== undefined)
+    if (fetchedOutcome === undefined && error === null && entry !== undefined)
       served.add(demand, freshUntilMs(entry, demand, cache.freshness));
-    const outcome = own ?? error ?? entry?.rows ?? [];
+    const outcome = fetchedOutcome ?? error ?? entry?.rows ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, cache) : outcome);
   });

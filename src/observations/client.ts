@@ -57,7 +57,7 @@ export interface FiguresParts extends CallParts {
 export function leased(next: FetchBatch, { inFlight, entries, ttlMs, now }: LeaseParts): FetchBatch {
   const { cache } = inFlight;
   if (cache === null) return next;
-  return async (demands, sending, telling) => {
+  return async (demands, sending, listener) => {
     const { tenant } = sending.caller;
     const startedAtMs = now();
     const byKey = new Map(demands.map((demand) => [demand.key, demand]));
@@ -66,11 +66,11 @@ export function leased(next: FetchBatch, { inFlight, entries, ttlMs, now }: Leas
       group: tenant.digest,
       names: [...byKey.keys()],
       signal: sending.signal,
-      fetch: (keys) => next(named(keys), sending, telling),
+      fetch: (keys) => next(named(keys), sending, listener),
       async takeOver(keys) {
-        const found = await entries.read(tenant, named(keys));
+        const takenEntries = await entries.read(tenant, named(keys));
         if (!cache.isAccepted(tenant)) return keys;
-        const entryOf = ({ key }: Demand) => found.get(key);
+        const entryOf = ({ key }: Demand) => takenEntries.get(key);
         // An entry that was young enough at the start is not too old for having been waited for.
         const isTaken = (demand: Demand, { atMs }: ObservationEntry) =>
           atMs >= startedAtMs || startedAtMs < takenUntilMs(demand, atMs, ttlMs);
@@ -78,7 +78,7 @@ export function leased(next: FetchBatch, { inFlight, entries, ttlMs, now }: Leas
           const entry = entryOf(demand);
           return entry !== undefined && isTaken(demand, entry) ? 'taken' : 'missing';
         });
-        telling.onOutcomes(
+        listener.onOutcomes(
           taken,
           taken.map((demand) => entryOf(demand)?.rows ?? []),
         );
@@ -135,8 +135,9 @@ export function createDataFetch(parts: CallParts): FetchBatch {
 export function gathered(next: FetchBatch): Fetch {
   return async (demands, sending) => {
     const outcomes: Outcomes = new Map();
-    const onOutcomes: Telling['onOutcomes'] = (told, came) => {
-      for (let i = 0; i < told.length; i += 1) outcomes.set((told[i] as Demand).key, came[i] as Outcome);
+    const onOutcomes: Telling['onOutcomes'] = (settled, came) => {
+      for (let i = 0; i < settled.length; i += 1)
+        outcomes.set((settled[i] as Demand).key, came[i] as Outcome);
     };
     await next(demands, sending, { onOutcomes });
     return outcomes;
@@ -176,10 +177,10 @@ export function covered(next: ReturnType<typeof called>, parts: Planning): Fetch
     if (only !== undefined && tasks.length === 1) return fetch(only);
     // The first call teaches which parameters the service takes. The others wait for it, so that not all run into the
     // same wall.
-    const ahead = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
+    const firstTasks = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
     const fetched: FetchedRows[] = [];
-    for (const task of ahead) fetched.push(await fetch(task));
-    if (ahead.length > 0 && wanted.years !== null && !mayNameYears(learned.facts())) {
+    for (const task of firstTasks) fetched.push(await fetch(task));
+    if (firstTasks.length > 0 && wanted.years !== null && !mayNameYears(learned.facts())) {
       for (const task of tasks) task.isOpen = false;
       const rest = tasks.flatMap((task) => task.pairs);
       fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));

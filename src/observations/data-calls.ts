@@ -245,11 +245,11 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
 /** True if an answer is exactly as long as a limit that applied, as the service says (`told`) or else by its effect. */
 function isAtLimit(
   received: number,
-  told: number | null,
+  limit: number | null,
   asked: number | undefined,
   effect: Facts['limitEffect'],
 ): boolean {
-  if (told !== null) return received >= told;
+  if (limit !== null) return received >= limit;
   if (asked !== undefined && effect === 'heeded') return received >= asked;
   const isAsLong = effect === 'unknown' && received === asked;
   return received > 0 && (isAsLong || received === DEFAULT_MAX_ROWS);
@@ -546,8 +546,8 @@ function handOut(
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
     const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
-    const kept = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
-    cache.keep(sending.caller.tenant, { mode, years }, kept, receivedAt);
+    const savedFigures = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
+    cache.keep(sending.caller.tenant, { mode, years }, savedFigures, receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
@@ -578,9 +578,9 @@ export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
 }
 
 /** @throws Failure if the pair of a row that breaks the specification can't be told */
-function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
+function faultsIn(errors: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
   const byPair = new Map<string, Failure>();
-  for (const { countryCode, metricKey, failure } of faults) {
+  for (const { countryCode, metricKey, failure } of errors) {
     if (countryCode === null || metricKey === null) throw failure;
     byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
   }

@@ -57,8 +57,8 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
   const texts = new Map<string, string>();
 
   function common(text: string): string {
-    const known = texts.get(text);
-    if (known !== undefined) return known;
+    const pooled = texts.get(text);
+    if (pooled !== undefined) return pooled;
     if (texts.size >= MAX_TEXTS) texts.clear();
     texts.set(text, text);
     return text;
@@ -99,7 +99,7 @@ const MAX_PERIODS = 8;
  */
 function createSeveralFigures() {
   /** The sources of figures, by the place and period that they are for. */
-  const known = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
+  const sourcesByPair = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
   const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
     `${tenant.digest} ${countryCode} ${metricKey}`;
 
@@ -110,16 +110,18 @@ function createSeveralFigures() {
      * @param areAll true if there are no others, so that earlier knowledge of the pair is over
      */
     note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void {
-      if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
+      if (rows.length === 0 || (rows.length === 1 && sourcesByPair.size === 0)) return;
       const first = rows[0] as ObservationRecord;
       const those = rows.length === 1 ? [] : severalIn(rows);
-      if (those.length > 0) known.set(nameOf(tenant, first), new Map(those));
-      else if (areAll) known.delete(nameOf(tenant, first));
-      several.isEmpty = known.size === 0;
+      if (those.length > 0) sourcesByPair.set(nameOf(tenant, first), new Map(those));
+      else if (areAll) sourcesByPair.delete(nameOf(tenant, first));
+      several.isEmpty = sourcesByPair.size === 0;
     },
     /** Returns the sources of all figures for the place and period of one; null if none but it are known. */
     sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
-      return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
+      return sourcesByPair.size === 0
+        ? null
+        : (sourcesByPair.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
     },
   };
   return several;
@@ -155,8 +157,8 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
     `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
 
   function find(key: string): Refused | undefined {
-    const held = names.get(key);
-    if (held === undefined || now() - held.atMs < ttlMs) return held;
+    const refusal = names.get(key);
+    if (refusal === undefined || now() - refusal.atMs < ttlMs) return refusal;
     names.delete(key);
     return undefined;
   }
@@ -245,12 +247,12 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
    * @param years to find among ranges: the entry that was last known to hold, of those that have them all
    */
   function entryOf(
-    held: CacheEntry<unknown> | undefined,
+    entry: CacheEntry<unknown> | undefined,
     tenant: Tenant,
     years: YearRange | null = null,
   ): ObservationEntry | null {
-    if (held === undefined) return null;
-    const { value, atMs } = held;
+    if (entry === undefined) return null;
+    const { value, atMs } = entry;
     if (years === null) {
       if (!Array.isArray(value)) return null;
       return entries.of(value) ?? decoded(value, { years, rows: value, atMs }, tenant);
@@ -261,25 +263,25 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
 
   /** The entry for each demand that was last known to hold, in the values that are stored under `namesOf` them. */
   function entriesIn(
-    held: readonly (CacheEntry<unknown> | undefined)[],
+    cachedValues: readonly (CacheEntry<unknown> | undefined)[],
     tenant: Tenant,
     demands: readonly Demand[],
   ): (ObservationEntry | undefined)[] {
-    const known = entries.ofValues(held);
+    const cachedEntries = entries.ofValues(cachedValues);
     let range = demands.length;
     return demands.map(({ years }, i) => {
-      const whole = known[i] ?? entryOf(held[i], tenant);
+      const whole = cachedEntries[i] ?? entryOf(cachedValues[i], tenant);
       return years === null
         ? (whole ?? undefined)
-        : lastChecked([whole, entryOf(held[range++], tenant, years)]);
+        : lastChecked([whole, entryOf(cachedValues[range++], tenant, years)]);
     });
   }
 
   /** @param owner the part of a stored value that the entry is remembered on from now on */
   function decoded(owner: object, raw: RawFigures, tenant: Tenant): ObservationEntry | null {
     const { years, atMs } = raw;
-    const { rows, faults } = decodeObservations({ data: raw.rows }, observations.route, atMs);
-    if (faults.length > 0 || rows.length !== raw.rows.length) return null;
+    const { rows, faults: errors } = decodeObservations({ data: raw.rows }, observations.route, atMs);
+    if (errors.length > 0 || rows.length !== raw.rows.length) return null;
     // An earlier version may have put it there in the order that it came in.
     putInOrder(rows);
     // Another process has put it there.
@@ -305,11 +307,11 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
    */
   function mayStay(
     { among, series }: Choice,
-    held: CacheEntry<unknown> | undefined,
+    cached: CacheEntry<unknown> | undefined,
     tenant: Tenant,
     atMs: number,
   ): boolean {
-    const entry = entryOf(held, tenant);
+    const entry = entryOf(cached, tenant);
     if (entry === null || entry.rows.length === 0) return false;
     const isStill = entry.rows.every((one) => isLatestStill(one, series, entry.atMs));
     if (isStill) entry.checkedAtMs = Math.max(entry.checkedAtMs, atMs);
@@ -322,9 +324,9 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
    * @param choices by the names of the latest figures
    */
   async function keepChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
-    const held = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
+    const cachedEntries = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
     // A value put there since the read comes first.
-    const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
+    const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? cachedEntries.get(name);
     const gone = [...choices].filter(([name, choice]) => !mayStay(choice, heldNow(name), tenant, atMs));
     if (gone.length === 0) return;
     tenantCache.keep(tenant, new Map(gone.map(([name, { otherwise }]) => [name, otherwise])), atMs);
@@ -340,11 +342,11 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
     async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
       const names = namesOf(demands);
-      const held = await tenantCache.read<unknown>(tenant, names);
-      const found = entriesIn(names.map(held.get, held), tenant, demands);
+      const cachedValues = await tenantCache.read<unknown>(tenant, names);
+      const cachedEntries = entriesIn(names.map(cachedValues.get, cachedValues), tenant, demands);
       const byKey = new Map<string, ObservationEntry>();
       for (let i = 0; i < demands.length; i += 1) {
-        const entry = found[i];
+        const entry = cachedEntries[i];
         if (entry !== undefined) byKey.set((demands[i] as Demand).key, entry);
       }
       return byKey;
@@ -376,8 +378,8 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       for (let i = 0; i < figures.length; i += 1) {
         const { pair, rows } = figures[i] as PairFigures;
         const newest = rows.length < 2 ? rows : newestRows(rows);
-        const told = newest.length < 2 ? newest : contenders(newest);
-        several.note(tenant, told, mode === 'series' && years === null);
+        const chosenRows = newest.length < 2 ? newest : contenders(newest);
+        several.note(tenant, chosenRows, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);
         if (years !== null) {
@@ -393,12 +395,13 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         if (mode === 'latest') continue;
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
-        else if (told.length > 1) choices.set(latest, { among: newest, series: rows, otherwise: UNTOLD });
+        else if (chosenRows.length > 1)
+          choices.set(latest, { among: newest, series: rows, otherwise: UNTOLD });
         else
           choices.set(latest, {
             among: newest.filter(({ locationName }) => locationName !== null),
             series: rows,
-            otherwise: rawOf(told),
+            otherwise: rawOf(chosenRows),
           });
       }
       if (!isHolding) return;
@@ -426,9 +429,9 @@ function namesOf(demands: readonly Demand[]): string[] {
 }
 
 /** The first of the entries that were last known to hold. */
-function lastChecked(found: readonly (ObservationEntry | null)[]): ObservationEntry | undefined {
+function lastChecked(entries: readonly (ObservationEntry | null)[]): ObservationEntry | undefined {
   let best: ObservationEntry | undefined;
-  for (const entry of found)
+  for (const entry of entries)
     if (entry !== null && (best === undefined || entry.checkedAtMs > best.checkedAtMs)) best = entry;
   return best;
 }
@@ -442,8 +445,8 @@ function rangesIn(value: unknown): RawRanges['ranges'] {
 /** Holds the ranges of before on, up to a number, unless the new one has their years. */
 function withOlder(value: unknown, before: unknown): RawRanges {
   const ranges = rangesIn(value);
-  const others = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
-  return { ranges: [...ranges, ...others].slice(0, MAX_RANGES) };
+  const olderRanges = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
+  return { ranges: [...ranges, ...olderRanges].slice(0, MAX_RANGES) };
 }
 
 /**
@@ -462,7 +465,7 @@ export type Fetch = (demands: readonly Demand[], sending: Sending) => Promise<Ou
  * Fetches a batch, which several operations wait for. Outcomes are told as they come, those of a call together, so that
  * nobody waits for a call that others need.
  */
-export type FetchBatch = (demands: readonly Demand[], sending: Sending, telling: Telling) => Promise<void>;
+export type FetchBatch = (demands: readonly Demand[], sending: Sending, listener: Telling) => Promise<void>;
 
 export interface Telling {
   /** Called with demands, each once, and their outcomes by place. */

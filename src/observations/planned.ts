@@ -17,7 +17,7 @@ export function planned(
   next: FetchPairs,
   { planning, cache }: Pick<CallParts, 'planning' | 'cache'>,
 ): FetchBatch {
-  return async (demands, sending, telling) => {
+  return async (demands, sending, listener) => {
     const search: NameSearch = {
       refusalsLeft: undefined,
       isListAsked: { countries: false, metrics: false },
@@ -31,13 +31,13 @@ export function planned(
       });
       const ask = (part: PlanPart, onTask?: PairsToFetch['onTask']) => {
         const settle: PairsToFetch['settle'] = (pairs, outcomes) => {
-          const told = answers.note(part, pairs, outcomes);
-          telling.onOutcomes(told.demands, told.outcomes);
+          const settled = answers.note(part, pairs, outcomes);
+          listener.onOutcomes(settled.demands, settled.outcomes);
         };
         return next({ ...part, settle, onTask, round: 0, search }, sending);
       };
       const plan = await planOf(sending.caller, some, planning);
-      await Promise.all(plan.map((part) => ask(part, takingAlong(part, answers, telling))));
+      await Promise.all(plan.map((part) => ask(part, takingAlong(part, answers, listener))));
       const unchosen = answers.unchosen();
       if (unchosen.length > 0) await ask({ mode: 'latest', years: null, pairs: unchosen, rowsOf: oneRow });
       const furtherBack = answers.furtherBack();
@@ -94,10 +94,10 @@ class Answers {
     const isLatest = mode === 'latest';
     if (isLatest && this.#came.size === 0 && !outcomes.includes('no figure'))
       return { demands: latestOf(pairs), outcomes: outcomes as readonly Outcome[] };
-    const told = { demands: [] as Demand[], outcomes: [] as Outcome[] };
+    const settled = { demands: [] as Demand[], outcomes: [] as Outcome[] };
     const tell = (demands: readonly Demand[], outcome: Outcome) => {
-      told.demands.push(...demands);
-      for (const _ of demands) told.outcomes.push(outcome);
+      settled.demands.push(...demands);
+      for (const _ of demands) settled.outcomes.push(outcome);
     };
     const latest: [Pair, Outcome][] = [];
     for (const [i, pair] of pairs.entries()) {
@@ -105,10 +105,10 @@ class Answers {
       const outcome = outcomes[i] as PairOutcome;
       const rows = outcome === 'no figure' ? [] : outcome;
       if (!isLatest) tell(this.#takeAnswered(key, years), rows);
-      const known = this.#came.get(key);
-      const isLatestWanted = isLatest || known !== undefined || this.latest.has(key);
+      const before = this.#came.get(key);
+      const isLatestWanted = isLatest || before !== undefined || this.latest.has(key);
       if (years !== null || !isLatestWanted) continue;
-      const came: Came = { ...known, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
+      const came: Came = { ...before, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
       const figure = latestIn(came);
       if (figure === undefined) this.#came.set(key, came);
       else {
@@ -118,7 +118,7 @@ class Answers {
       }
     }
     for (const [pair, figure] of latest) tell(latestOf([pair]), figure);
-    return told;
+    return settled;
   }
 
   /** Pairs of which the service has to choose the latest figure. */
@@ -147,7 +147,8 @@ class Answers {
     const demands = this.series.get(key);
     if (demands === undefined) return [];
     // A plan may bring some years of a series by themselves, and the whole of it in place of its latest figure.
-    const isAnswered = ({ years: own }: Demand) => years === null || (own !== null && covers(years, own));
+    const isAnswered = ({ years: askedYears }: Demand) =>
+      years === null || (askedYears !== null && covers(years, askedYears));
     const { left = [], answered = [] } = Object.groupBy(demands, (demand) =>
       isAnswered(demand) ? 'answered' : 'left',
     );
@@ -193,9 +194,9 @@ function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
   const spellings = new Map<string, string[]>();
   for (const metricKey of new Set(demands.map((demand) => demand.metricKey))) {
     const fold = metricKey.toLowerCase();
-    const known = spellings.get(fold);
-    if (known === undefined) spellings.set(fold, [metricKey]);
-    else known.push(metricKey);
+    const names = spellings.get(fold);
+    if (names === undefined) spellings.set(fold, [metricKey]);
+    else names.push(metricKey);
   }
   const most = Math.max(1, ...[...spellings.values()].map(({ length }) => length));
   if (most === 1) return [demands];

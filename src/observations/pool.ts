@@ -142,40 +142,40 @@ class Queue {
   /** Sends all waiting demands, as one batch. */
   send(next: FetchBatch, onBatch: PoolParts['onBatch']): void {
     const demands: Demand[] = [];
-    let own: Batch | undefined;
+    let ownBatch: Batch | undefined;
     let joined: Queued['requests'] | undefined;
     for (const queued of this.#all.values()) {
       const first = queued.requests[0];
       if (queued.batch !== null || first === undefined) continue;
-      own ??= openBatch(first);
-      if (queued.requests !== joined) for (const request of queued.requests) join(own, request);
+      ownBatch ??= openBatch(first);
+      if (queued.requests !== joined) for (const request of queued.requests) join(ownBatch, request);
       joined = queued.requests;
-      queued.batch = own;
+      queued.batch = ownBatch;
       demands.push(queued.demand);
     }
     this.#waiting = 0;
-    if (own === undefined) return;
-    own.trace?.set({
-      'country_graph.batch.operations': own.requests.size,
+    if (ownBatch === undefined) return;
+    ownBatch.trace?.set({
+      'country_graph.batch.operations': ownBatch.requests.size,
       'country_graph.batch.demands': demands.length,
     });
-    onBatch?.({ operations: own.requests.size, demands: demands.length });
-    const telling: Telling = {
-      onOutcomes: (told, outcomes) => this.#answer(own, told, outcomes),
-      onCall: (takeAlong) => this.#begin({ batch: own, takeAlong }),
+    onBatch?.({ operations: ownBatch.requests.size, demands: demands.length });
+    const listener: Telling = {
+      onOutcomes: (settled, outcomes) => this.#answer(ownBatch, settled, outcomes),
+      onCall: (takeAlong) => this.#begin({ batch: ownBatch, takeAlong }),
     };
     // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-    next(demands, sendingOf(own), telling).then(
+    next(demands, sendingOf(ownBatch), listener).then(
       () => {
-        own.trace?.end();
-        this.#end(own);
+        ownBatch.trace?.end();
+        this.#end(ownBatch);
       },
       (error: unknown) => {
-        own.trace?.end(faultIn(error));
-        this.#end(own);
-        const left = Array.from(this.#all.values()).filter(({ batch }) => batch === own);
+        ownBatch.trace?.end(faultIn(error));
+        this.#end(ownBatch);
+        const left = Array.from(this.#all.values()).filter(({ batch }) => batch === ownBatch);
         tellAll(
-          telling,
+          listener,
           left.map(({ demand }) => demand),
           faultOf(error),
         );
@@ -432,11 +432,11 @@ function createBatchWindow(parts: WindowMeans) {
   }
 
   function awaitMinute(opensAtMs: number): void {
-    const own = {};
-    minute = own;
+    const token = {};
+    minute = token;
     state = { name: 'awaiting the minute' };
     void clock.sleep(opensAtMs - clock.now()).then(() => {
-      if (minute === own) close();
+      if (minute === token) close();
     });
   }
 

@@ -84,8 +84,8 @@ export function createPrefetch(
     brought(tenant, demands) {
       const asked = askers.get(tenant);
       for (const demand of demands) {
-        const known = asked?.get(demand.key);
-        if (known !== undefined) known.checkedAtMs = now();
+        const askedLately = asked?.get(demand.key);
+        if (askedLately !== undefined) askedLately.checkedAtMs = now();
       }
     },
     of(tenant, demands, nowMs) {
@@ -112,10 +112,10 @@ export function goingAlong(
   planning: Planning,
 ): readonly Demand[] {
   const { learned, overfetchRows } = planning;
-  const known = candidates.filter(
+  const usable = candidates.filter(
     ({ mode, countryCode, metricKey }) => mode === 'latest' || learned.knowsSeries(countryCode, metricKey),
   );
-  if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
+  if (usable.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);
   // Stays short of the limit, so that a figure more than was expected doesn't cut the answer.
   const { limitParam, maxRows, defaultRows } = learned.facts();
@@ -124,8 +124,8 @@ export function goingAlong(
     calls: alone.calls,
     rows: Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9),
   };
-  for (let count = known.length; count > 0; count = Math.floor(count / 3)) {
-    const some = known.slice(0, count);
+  for (let count = usable.length; count > 0; count = Math.floor(count / 3)) {
+    const some = usable.slice(0, count);
     if (fitsWithin(most, [...demands, ...some], planning)) return some;
   }
   return [];

@@ -56,12 +56,12 @@ async function complete(cut: Cut): Promise<FetchedRows> {
   const isWhole = (pair: Pair) => whole.has(keyOf(pair));
   const years = mayNameYears(learned.facts()) ? answer.years : null;
   const changes = { years, rowsOf: rowsOfRest(cut, whole), round: round + 1 };
-  const others = pairsOf(rectangle).filter((pair) => !isWhole(pair));
+  const otherPairs = pairsOf(rectangle).filter((pair) => !isWhole(pair));
   const wanted = new Set(pairs.map(keyOf));
   // The total proves the kept ones once all others have come, which nobody may want.
-  if (whole.size === 0 || !others.every((pair) => wanted.has(keyOf(pair))))
+  if (whole.size === 0 || !otherPairs.every((pair) => wanted.has(keyOf(pair))))
     return task.replan(pairs, changes);
-  const rest = await task.replan(others, changes);
+  const rest = await task.replan(otherPairs, changes);
   const rows = rest.rows + rowsIn(answer, whole);
   // If the service turned out to take no years, the rest was counted otherwise.
   const isCountedAlike = years === null || mayNameYears(learned.facts());
@@ -118,9 +118,9 @@ function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySe
   const left = pairsOf(task.rectangle).filter((pair) => !whole.has(keyOf(pair)));
   const usual =
     list.received / Math.max(1, new Set([...groups.figures.keys(), ...groups.blanks.keys()]).size);
-  const known = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
+  const rowsOf = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
   const expected: RowsOf = (code, key) =>
-    total === null ? usual : task.mode === 'latest' ? 1 : Math.max(1, known(code, key));
+    total === null ? usual : task.mode === 'latest' ? 1 : Math.max(1, rowsOf(code, key));
   const inAll = left.reduce((rows, { countryCode, metricKey }) => rows + expected(countryCode, metricKey), 0);
   const rowsLeft =
     total === null ? Math.max(2 * learned.facts().maxRows, inAll) : total - rowsIn(answer, whole);

@@ -48,8 +48,9 @@ export function createRevalidation({
   /** The sources, as of an instant; null if they are older than data may be. */
   async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
     const { tenant } = sending.caller;
-    const held = await cachedRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
-    if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
+    const cachedStatus = await cachedRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
+    if (cachedStatus?.records && now() - cachedStatus.atMs < freshness.ttlMs)
+      return sourcesIn(cachedStatus.records, cachedStatus.atMs);
     const mayLook = mayRenew && now() - (tenant.traffic?.askedAtMs ?? 0) >= Math.max(1, freshness.ttlMs);
     if (!mayLook) return null;
     if (!isWorthIt(tenant, costs)) {
@@ -70,11 +71,11 @@ export function createRevalidation({
   /** The sources of each metric by its key, as far as the catalogue is held and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
-    const held = await cachedRecords(indicators, {}, call, caller.tenant, tenantCache);
-    return held?.records ? namedIn(held.records) : NONE_NAMED;
+    const cachedIndicators = await cachedRecords(indicators, {}, call, caller.tenant, tenantCache);
+    return cachedIndicators?.records ? namedIn(cachedIndicators.records) : NONE_NAMED;
   }
 
-  return async (held, costs, sending) => {
+  return async (cachedFigures, costs, sending) => {
     const asBefore = ({ entry }: CachedFigures) => entry.checkedAtMs;
     const { tenant } = sending.caller;
     const wasAskedAtMs = tenant.traffic?.askedAtMs ?? 0;
@@ -83,8 +84,8 @@ export function createRevalidation({
     const byMetric = await sourcesByMetric(sending);
     const isUnchanged = (figures: CachedFigures) => areUnchanged(figures, byMetric, sources);
     if ((tenant.traffic?.askedAtMs ?? 0) !== wasAskedAtMs) {
-      const renewed = held.filter(isUnchanged).length;
-      share += LEARNING_RATE * (renewed / held.length - share);
+      const renewed = cachedFigures.filter(isUnchanged).length;
+      share += LEARNING_RATE * (renewed / cachedFigures.length - share);
     }
     return (figures) => {
       const { atMs } = figures.entry;
@@ -165,6 +166,6 @@ function lastChangeMs(
   const changeOf = (key: string) => changedAtMs.get(key) ?? Number.POSITIVE_INFINITY;
   const named = namedSources(rows, sourceKeys);
   if (named !== null) return Math.max(...named.map(changeOf));
-  const own = rows.map(({ source }) => source.toLowerCase());
-  return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
+  const keysOfRows = rows.map(({ source }) => source.toLowerCase());
+  return Math.max(lastChangeAtMs, ...new Set(keysOfRows.map(changeOf)));
 }

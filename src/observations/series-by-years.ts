@@ -65,9 +65,9 @@ export async function fetchByYears(cut: Cut): Promise<SentRows | null> {
     const rows: SentRows[] = [];
     for (const part of parts) {
       const isAtHand = way.trustsOrder && part === whole;
-      const own = isAtHand ? within(part, came) : await fetchRange(part, way);
-      if (own === null) return null;
-      rows.push(own);
+      const partRows = isAtHand ? within(part, came) : await fetchRange(part, way);
+      if (partRows === null) return null;
+      rows.push(partRows);
     }
     return parts.length === 0 ? null : rows.flat();
   }

@@ -59,8 +59,8 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
     if (course.isDraining)
       return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    const fault = headFault(request.raw);
-    if (fault !== null) return void refuse(request, reply, fault.status, fault.code, fault.message);
+    const error = headFault(request.raw);
+    if (error !== null) return void refuse(request, reply, error.status, error.code, error.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
     if (refusal === null) done();
     else sendAnswer(request, reply, refusal, options);
@@ -82,7 +82,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
 
   function answerWhole(request: FastifyRequest, reply: FastifyReply): void {
     const answer = gateway.handle(new ReceivedRequest(request, reply));
-    const send = (there: GatewayResponse) => sendAnswer(request, reply, there, options);
+    const send = (response: GatewayResponse) => sendAnswer(request, reply, response, options);
     if (!(answer instanceof Promise)) send(answer);
     else answer.then(send).catch((error: unknown) => reply.send(error));
   }
@@ -340,7 +340,7 @@ export function compressionFor(accepted: string | undefined) {
   const chosen = isRead ? negotiator.negotiate(accepted) : null;
   const compressor = COMPRESSORS.find(({ encoding }) => encoding === chosen);
   if (compressor === undefined) return null;
-  const { encoding, fast, fastHere, kept, stream } = compressor;
+  const { encoding, fast, fastHere, kept: cacheable, stream } = compressor;
   return {
     encoding,
     stream,
@@ -348,9 +348,9 @@ export function compressionFor(accepted: string | undefined) {
     async compress(body: string | Buffer, encoded: Map<string, Promise<Buffer>> | undefined) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? fast(bytes) : fastHere(bytes);
-      const known = encoded.get(encoding);
-      if (known !== undefined) return known;
-      const making = kept(bytes);
+      const cachedBody = encoded.get(encoding);
+      if (cachedBody !== undefined) return cachedBody;
+      const making = cacheable(bytes);
       encoded.set(encoding, making);
       // One that fails is for those who have waited for it; the next to ask has it made anew.
       making.catch(() => encoded.delete(encoding));

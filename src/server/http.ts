@@ -60,9 +60,9 @@ export function headFault({
     return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
   if (accept.length > MAX_ACCEPT)
     return badRequest(`The Accept header has ${accept.length} characters; this gateway reads ${MAX_ACCEPT}.`);
-  let others = 0;
-  for (let at = url.indexOf('&'); at >= 0; at = url.indexOf('&', at + 1)) others += 1;
-  if (others < MAX_PARAMETERS) return null;
+  let otherCount = 0;
+  for (let at = url.indexOf('&'); at >= 0; at = url.indexOf('&', at + 1)) otherCount += 1;
+  if (otherCount < MAX_PARAMETERS) return null;
   return badRequest(
     `The address has more than ${MAX_PARAMETERS} parameters, which is as many as this gateway reads.`,
   );
@@ -177,8 +177,8 @@ export function createOutgoing(
   let heldBytes = 0;
 
   function connectionOf(socket: Socket): Set<Waiting> {
-    const known = byConnection.get(socket);
-    if (known !== undefined) return known;
+    const waiting = byConnection.get(socket);
+    if (waiting !== undefined) return waiting;
     const made = new Set<Waiting>();
     byConnection.set(socket, made);
     // Answers that wait for their turn on a connection don't hear of its end.
@@ -316,8 +316,8 @@ function createBodies() {
   };
 }
 
-function sameOf(body: Buffer, others: Iterable<Buffer>): Buffer | undefined {
+function sameOf(body: Buffer, otherBuffers: Iterable<Buffer>): Buffer | undefined {
   if (body.length < LONG_BYTES) return undefined;
-  for (const other of others) if (other.equals(body)) return other;
+  for (const other of otherBuffers) if (other.equals(body)) return other;
   return undefined;
 }

@@ -76,8 +76,8 @@ export async function createGateway({
   onAttempt = () => {},
   onProblem,
 }: GatewayOptions): Promise<CountryGraph> {
-  const known = new Set(settingNamesOf([...shipped, ...plugins]));
-  const unknown = Object.keys(settings).filter((name) => !known.has(name));
+  const settingNames = new Set(settingNamesOf([...shipped, ...plugins]));
+  const unknown = Object.keys(settings).filter((name) => !settingNames.has(name));
   if (unknown.length > 0) throw new ConfigError(`There is no setting ${unknown.join(', ')}.`);
   const config = readConfig(settings, plugins);
   const { countryDataUrl: upstreamUrl } = config;

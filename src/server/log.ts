@@ -12,7 +12,7 @@ const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
 /** Bounds a fault for the log: of a long one its beginning stays, which says how much is left out. */
-function boundedFault(fault: unknown): unknown {
+function boundedFault(error: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
     const most = Math.min(MAX_TEXT, left);
@@ -25,9 +25,9 @@ function boundedFault(fault: unknown): unknown {
     if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
     if (depth === 0 || left <= 0) return '…';
     if (Array.isArray(value)) {
-      const others = value.length - MAX_ITEMS;
-      const told = value.slice(0, MAX_ITEMS).map((item) => bound(item, depth - 1));
-      return others > 0 ? [...told, `… (${others} more)`] : told;
+      const omittedCount = value.length - MAX_ITEMS;
+      const items = value.slice(0, MAX_ITEMS).map((item) => bound(item, depth - 1));
+      return omittedCount > 0 ? [...items, `… (${omittedCount} more)`] : items;
     }
     const entries: [string, unknown][] = [];
     for (const [name, item] of Object.entries(value)) {
@@ -36,15 +36,15 @@ function boundedFault(fault: unknown): unknown {
     }
     return Object.fromEntries(entries);
   };
-  return bound(fault instanceof Error ? stdSerializers.err(withFewErrors(fault)) : fault, MAX_DEPTH);
+  return bound(error instanceof Error ? stdSerializers.err(withFewErrors(error)) : error, MAX_DEPTH);
 }
 
 /** Keeps few of an aggregate's errors: to make the stacks of thousands takes seconds. */
-function withFewErrors(fault: Error): Error {
-  if (!(fault instanceof AggregateError) || fault.errors.length <= MAX_ITEMS) return fault;
-  return Object.create(fault, {
-    errors: { value: fault.errors.slice(0, MAX_ITEMS) },
-    errorsLeftOut: { value: fault.errors.length - MAX_ITEMS, enumerable: true },
+function withFewErrors(error: Error): Error {
+  if (!(error instanceof AggregateError) || error.errors.length <= MAX_ITEMS) return error;
+  return Object.create(error, {
+    errors: { value: error.errors.slice(0, MAX_ITEMS) },
+    errorsLeftOut: { value: error.errors.length - MAX_ITEMS, enumerable: true },
   });
 }
 
@@ -75,21 +75,21 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
   let batch: LogBatch | null = null;
   let dropped = 0;
   /** Dropped lines that no line has told of. */
-  let untold = 0;
+  let unreported = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function drop(count: number): void {
     dropped += count;
-    untold += count;
+    unreported += count;
   }
 
   function nextBatch(): LogBatch | null {
-    if (lines.length === 0 && untold === 0) return null;
-    const text = lines.join('') + (untold === 0 ? '' : lineOf(untold));
-    const next = { rest: Buffer.from(text), lines: lines.length, told: untold };
+    if (lines.length === 0 && unreported === 0) return null;
+    const text = lines.join('') + (unreported === 0 ? '' : lineOf(unreported));
+    const next = { rest: Buffer.from(text), lines: lines.length, told: unreported };
     lines = [];
     gathered = 0;
-    untold = 0;
+    unreported = 0;
     return next;
   }
 
@@ -100,7 +100,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
     } catch (error) {
       if (isStall(error)) return false;
       drop(sent.lines);
-      untold += sent.told;
+      unreported += sent.told;
       batch = null;
       return false;
     }
@@ -165,7 +165,7 @@ export interface Log extends Observer {
   /** Warns of a setting that the operator may not have meant. */
   warn(message: string): void;
   /** Logs a fault after which the program can't be trusted, whole. */
-  fatal(fault: unknown, where: string): void;
+  fatal(error: unknown, where: string): void;
   /** Counts the lines that were given up so far, since nobody read them. */
   droppedLines(): number;
 }
@@ -192,11 +192,11 @@ export function createLog(
   return {
     operation(event) {
       if (!log.isLevelEnabled('info')) return;
-      const { name, durationMs, errorCodes, isProven: _, ...others } = event;
+      const { name, durationMs, errorCodes, isProven: _, ...rest } = event;
       log.info(
         {
           name: name && excerpt(name),
-          ...others,
+          ...rest,
           durationMs: Math.round(durationMs),
           errorCodes: countsOf(errorCodes),
         },
@@ -207,13 +207,13 @@ export function createLog(
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),
     outage(outage) {
-      const told = { setting: 'CACHE_URL', isOver: outage.isOver };
-      if (outage.isOver) log.info(told, outage.message);
-      else log.warn(told, outage.message);
+      const fields = { setting: 'CACHE_URL', isOver: outage.isOver };
+      if (outage.isOver) log.info(fields, outage.message);
+      else log.warn(fields, outage.message);
     },
     note: (message) => log.info(message),
     warn: (message) => log.warn(message),
-    fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),
+    fatal: (error, where) => log.fatal({ err: error, where }, 'the program ends'),
     droppedLines: () => outlet.droppedLines?.() ?? 0,
   };
 }

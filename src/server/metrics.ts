@@ -66,7 +66,7 @@ function createNamedOperations(metrics: OwnMetrics) {
     'Requests sent to the REST service, by the name of the operation that was billed.',
     ['operation'],
   );
-  let known = new Set(['']);
+  let names = new Set(['']);
   let mayGrow = true;
   let trustedNow: () => Gateway['trusted'] = () => null;
   let trusted: Gateway['trusted'] = null;
@@ -76,17 +76,17 @@ function createNamedOperations(metrics: OwnMetrics) {
     const now = trustedNow();
     if (now === null || now === trusted) return;
     trusted = now;
-    known = new Set(['', ...now.flatMap(({ text }) => namesIn(text))]);
+    names = new Set(['', ...now.flatMap(({ text }) => namesIn(text))]);
     mayGrow = false;
   }
 
   function labelFor(name: string, mayBeNew: boolean): string {
-    if (known.has(name)) return name;
+    if (names.has(name)) return name;
     readNames();
-    if (known.has(name)) return name;
+    if (names.has(name)) return name;
     if (!mayGrow || !mayBeNew || name.length > MAX_LENGTH) return OTHER;
-    known.add(name);
-    mayGrow = known.size <= MAX_NAMES;
+    names.add(name);
+    mayGrow = names.size <= MAX_NAMES;
     return name;
   }
 
@@ -410,21 +410,21 @@ interface Counted {
 export function createSummedMetrics(counted: Counted, droppedLines: () => number) {
   let departed: MetricsSnapshot = [];
   let gathering: Promise<string> | null = null;
-  const own = new OwnMetrics();
-  own.gauge('country_graph_workers', 'Worker processes that take requests.', [], (gauge) =>
+  const metrics = new OwnMetrics();
+  metrics.gauge('country_graph_workers', 'Worker processes that take requests.', [], (gauge) =>
     gauge.set([...counted.workers].length),
   );
-  own.counter(
+  metrics.counter(
     'country_graph_workers_replaced_total',
     'Workers that were started in place of one that had ended by itself.',
     [],
     (counter) => counter.inc(counted.replaced),
   );
-  countDroppedLines(own, droppedLines);
+  countDroppedLines(metrics, droppedLines);
 
   async function gather(): Promise<string> {
     const all = await Promise.all(Array.from(counted.workers, (worker) => worker.snapshot()));
-    return AggregatorRegistry.aggregate([...all, departed, await own.getMetricsAsJSON()]).metrics();
+    return AggregatorRegistry.aggregate([...all, departed, await metrics.getMetricsAsJSON()]).metrics();
   }
 
   return {

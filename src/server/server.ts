@@ -444,19 +444,19 @@ const GRAPHQL = [
 function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
   app.get('/llms.txt', async (_request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${KEPT_SECONDS}`);
-    const told: string[] = [];
+    const parts: string[] = [];
     for (const { heading, things } of sections) {
       const lines = (await things()).map(
         ({ name, words }) => `- ${name}: ${words.replaceAll(/\s+/g, ' ').trim()}`,
       );
-      told.push(`## ${heading}`, lines.join('\n'));
+      parts.push(`## ${heading}`, lines.join('\n'));
     }
     return `${[
       '# Country Graph',
       '> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.',
       '## Ways to ask',
       [...sections.map(({ way }) => way), ...GRAPHQL].join('\n'),
-      ...told,
+      ...parts,
     ].join('\n\n')}\n`;
   });
 }

@@ -15,8 +15,8 @@ export interface AttemptWatcher {
   /** Headers that the request has besides. */
   readonly headers?: Readonly<Record<string, string>>;
   onStatus?(status: number): void;
-  /** @param fault code of the failure, if there is no answer, or it is of no use */
-  onEnd?(fault?: string): void;
+  /** @param error code of the failure, if there is no answer, or it is of no use */
+  onEnd?(error?: string): void;
 }
 
 export type Attempted =
@@ -43,8 +43,8 @@ export function watchedTransport(
       for (const one of watching) one.onStatus?.(status);
     };
     const attempted = await next(call, { ...sending, headers, onStatus });
-    const fault = attempted.error === undefined ? undefined : faultIn(attempted.error);
-    for (const one of watching) one.onEnd?.(fault);
+    const error = attempted.error === undefined ? undefined : faultIn(attempted.error);
+    for (const one of watching) one.onEnd?.(error);
     return attempted;
   };
 }

@@ -72,9 +72,9 @@ export async function read(body: ReceivedBody, job: Job, last?: Read, byRows = f
   // Several may have come whole at the same time, and to copy one takes milliseconds.
   if (isLong) await yieldToEventLoop(job);
   if (isSame) return last;
-  const found = await readNew(body.copy(), isLong, job, byRows ? last : undefined);
+  const result = await readNew(body.copy(), isLong, job, byRows ? last : undefined);
   if (isLong) await yieldToEventLoop(job);
-  return found;
+  return result;
 }
 
 async function readNew(bytes: Buffer, isLong: boolean, job: Job, last?: Read): Promise<Read> {

@@ -106,8 +106,8 @@ function recordsOf<Params, Result>(
       route: endpoint.route,
     });
   }
-  const known = decoded.of(answer);
-  if (known?.atMs === atMs) return known.records as Result;
+  const decodedAnswer = decoded.of(answer);
+  if (decodedAnswer?.atMs === atMs) return decodedAnswer.records as Result;
   const records = decodedBody(endpoint, params, answer.body, atMs);
   decoded.put(answer, { atMs, records });
   return records;
@@ -121,9 +121,9 @@ function decodedBody<Params, Result>(
 ): Result {
   if (endpoint.isDated || typeof body !== 'object' || body === null)
     return endpoint.decode(body, params, atMs);
-  const known = decodedBodies.of(body) as Result | undefined;
-  const records = known ?? endpoint.decode(body, params, atMs);
-  if (known === undefined) decodedBodies.put(body, records);
+  const cachedBody = decodedBodies.of(body) as Result | undefined;
+  const records = cachedBody ?? endpoint.decode(body, params, atMs);
+  if (cachedBody === undefined) decodedBodies.put(body, records);
   return records;
 }
 

@@ -109,8 +109,8 @@ export function cachedStage(
     if (!isCaching(stage, endpoint)) return fetchMissing(stage, asked, null);
     const reading = cachedRecords(endpoint, params, call, tenant, cache.tenantCache);
     sending.waits?.store.timing(reading);
-    return mapValue(reading, (found) =>
-      isFresh(stage, asked, found) ? serveFresh(stage, asked, found) : fetchMissing(stage, asked, found),
+    return mapValue(reading, (entry) =>
+      isFresh(stage, asked, entry) ? serveFresh(stage, asked, entry) : fetchMissing(stage, asked, entry),
     );
   };
 }
@@ -181,13 +181,13 @@ async function fetchOnce<Params, Result>(
       records = await fetchOwn(stage, asked, cached);
     },
     async takeOver(names) {
-      const found = await cachedRecords(endpoint, params, call, tenant, shared);
-      if (found === null || !shared.isAccepted(tenant)) return names;
-      const forMs = isCaching(stage, endpoint) ? freshMs(stage, asked, found.answer.allowedMs) : 0;
-      if (found.atMs < startedAtMs && stage.now() - found.atMs >= forMs) return names;
+      const entry = await cachedRecords(endpoint, params, call, tenant, shared);
+      if (entry === null || !shared.isAccepted(tenant)) return names;
+      const forMs = isCaching(stage, endpoint) ? freshMs(stage, asked, entry.answer.allowedMs) : 0;
+      if (entry.atMs < startedAtMs && stage.now() - entry.atMs >= forMs) return names;
       sending.bill.shared += 1;
-      sending.onFetched?.(forMs > 0 ? found.atMs + forMs : 0);
-      records = recordsIn(found, call);
+      sending.onFetched?.(forMs > 0 ? entry.atMs + forMs : 0);
+      records = recordsIn(entry, call);
       return [];
     },
   });

@@ -49,8 +49,8 @@ export class Unfunded extends Error {
   /** Settles once it is known; never rejects. */
   readonly known: Promise<void>;
 
-  constructor(known: Promise<void>) {
+  constructor(settled: Promise<void>) {
     super('The budget is being asked.');
-    this.known = known;
+    this.known = settled;
   }
 }

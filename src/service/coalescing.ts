@@ -28,16 +28,16 @@ export function coalescedStage(next: Send): Send {
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.tenant.digest;
     const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
-    const known = inFlight.get(name);
-    if (known !== undefined) {
-      known.waiting.push(sending.payer);
+    const pendingCall = inFlight.get(name);
+    if (pendingCall !== undefined) {
+      pendingCall.waiting.push(sending.payer);
       // It is ahead of whatever the operation sends from now on.
       sending.payer.onLeave?.(call.route);
     }
-    const shared = known ?? send(name, call, sending);
+    const shared = pendingCall ?? send(name, call, sending);
     return untilAborted(shared.answer, sending.signal, (end) => {
       shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
-      if (end === 'fulfilled' && known !== undefined) sending.bill.shared += 1;
+      if (end === 'fulfilled' && pendingCall !== undefined) sending.bill.shared += 1;
       const isGivenUp = end === 'aborted' && shared.waiting.length === 0;
       const isOver = end !== 'aborted' || isGivenUp;
       if (isOver && inFlight.get(name) === shared) inFlight.delete(name);

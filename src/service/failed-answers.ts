@@ -119,9 +119,10 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
 
 /** Makes the failure that the body of a 200 tells of; null if it tells of none. */
 export function toldFailure(body: JsonObject, call: Call, sending: Sending): Failure | null {
-  const told = failureIn(body);
-  if (told === null) return null;
-  const words = told.words === undefined ? undefined : withoutKey(told.words.slice(0, MAX_WORDS), sending);
+  const failure = failureIn(body);
+  if (failure === null) return null;
+  const words =
+    failure.words === undefined ? undefined : withoutKey(failure.words.slice(0, MAX_WORDS), sending);
   if (words !== undefined && isAboutLimit(words)) return failureOf(429, words, call);
   return new Failure('UPSTREAM_INVALID_RESPONSE', 'The service sent a failure as if it were an answer.', {
     route: call.route,
@@ -246,9 +247,9 @@ function failureIn(body: JsonObject): { readonly words: string | undefined } | n
   const hasStatus = STATUSES.some((name) => name !== 'code' && isFailed(body[name]));
   const isTold = holdsAny(body.detail) || hasStatus || tellsPlainly(body) || isNothingElse(body);
   if (isTold) return { words: wordsOf(body) };
-  const told =
+  const failure =
     meta !== null && tellsPlainly(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
-  return told && { words: wordsOf(told) ?? wordsOf(body) };
+  return failure && { words: wordsOf(failure) ?? wordsOf(body) };
 }
 
 function tellsPlainly(part: JsonObject): boolean {
@@ -286,8 +287,8 @@ function wordsOf(body: unknown): string | undefined {
 function wordsIn(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (Array.isArray(value)) {
-    const faults = value.slice(0, MAX_FAULTS).map(faultIn);
-    return faults.length === 0 ? undefined : faults.join('; ');
+    const errors = value.slice(0, MAX_FAULTS).map(faultIn);
+    return errors.length === 0 ? undefined : errors.join('; ');
   }
   if (!isObject(value) || levels === 0) return undefined;
   for (const name of WORDS) {
@@ -298,10 +299,10 @@ function wordsIn(value: unknown, levels: number): string | undefined {
 }
 
 /** Reads one of a list of faults: `{loc, msg}` as the service has them, or a text. */
-function faultIn(fault: unknown): string {
-  if (typeof fault === 'string') return fault;
-  if (!isObject(fault)) return 'refused';
-  const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : '';
-  const words = [fault.msg, fault.message, fault.detail].find((text) => typeof text === 'string');
+function faultIn(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (!isObject(error)) return 'refused';
+  const place = Array.isArray(error.loc) ? `${error.loc.join('.')}: ` : '';
+  const words = [error.msg, error.message, error.detail].find((text) => typeof text === 'string');
   return `${place}${words ?? 'refused'}`;
 }

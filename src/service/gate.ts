@@ -103,9 +103,14 @@ export class CallGate {
   /** Finds the pauses that concern a call, as they stand now: mostly none. */
   #pausesOf({ route, isPublic }: Call, tenant: Tenant): readonly Pause[] {
     const pauses = isPublic ? undefined : this.#pauses.of(tenant);
-    const own = pauses?.byRoute.get(route);
-    const found = [pauses?.all, own?.refusal, own?.outage, this.#outages.get(route)?.pause];
-    return found.filter((pause) => pause !== undefined);
+    const routePauses = pauses?.byRoute.get(route);
+    const candidates = [
+      pauses?.all,
+      routePauses?.refusal,
+      routePauses?.outage,
+      this.#outages.get(route)?.pause,
+    ];
+    return candidates.filter((pause) => pause !== undefined);
   }
 
   /**
@@ -168,11 +173,11 @@ export class CallGate {
 
   #roundsOf({ route }: Call, tenant: Tenant): Rounds {
     const pauses = this.#pauses.of(tenant);
-    const own = pauses?.byRoute.get(route);
+    const routePauses = pauses?.byRoute.get(route);
     return {
       key: pauses?.all.round ?? 0,
-      refusal: own?.refusal.round ?? 0,
-      outage: own?.outage.round ?? 0,
+      refusal: routePauses?.refusal.round ?? 0,
+      outage: routePauses?.outage.round ?? 0,
       all: this.#outages.get(route)?.pause.round ?? 0,
     };
   }
@@ -226,10 +231,11 @@ export class CallGate {
 
   /** Notes an attempt without an answer. One that left before the pause began says nothing new. */
   #failed({ route, isPublic }: Call, tenant: Tenant, failure: Failure, rounds: Rounds): void {
-    const own = isPublic ? undefined : this.#pauses.openedOn(route, tenant);
-    if (own?.outage.round === rounds.outage) {
-      own.failures += 1;
-      if (rounds.outage > 0 || own.failures >= PAUSES_AFTER) own.outage.begin(failure, this.#now());
+    const routePauses = isPublic ? undefined : this.#pauses.openedOn(route, tenant);
+    if (routePauses?.outage.round === rounds.outage) {
+      routePauses.failures += 1;
+      if (rounds.outage > 0 || routePauses.failures >= PAUSES_AFTER)
+        routePauses.outage.begin(failure, this.#now());
     }
     let ofAll = this.#outages.get(route);
     if (ofAll === undefined) {
@@ -248,10 +254,10 @@ export class CallGate {
   }
 
   #answered({ route, isPublic }: Call, tenant: Tenant): void {
-    const own = isPublic ? undefined : this.#pauses.on(route, tenant);
-    if (own !== undefined) {
-      own.failures = 0;
-      own.outage.end();
+    const routePauses = isPublic ? undefined : this.#pauses.on(route, tenant);
+    if (routePauses !== undefined) {
+      routePauses.failures = 0;
+      routePauses.outage.end();
     }
     const ofAll = this.#outages.get(route);
     ofAll?.failures.clear();

@@ -106,13 +106,13 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const found = await read(body, sending.caller, last, call.route === countries.route);
-      if (found !== last && call.route !== health.route && mayTellOfFailure(found.body)) {
-        const told = (await failedAnswers()).toldFailure(found.body, call, sending);
-        if (told !== null) throw told;
+      const result = await read(body, sending.caller, last, call.route === countries.route);
+      if (result !== last && call.route !== health.route && mayTellOfFailure(result.body)) {
+        const failure = (await failedAnswers()).toldFailure(result.body, call, sending);
+        if (failure !== null) throw failure;
       }
-      if (found !== last) bodies.set(call.target, found);
-      return { status, headers: plain(headers), body: found.body, receivedAt: steadyNow() };
+      if (result !== last) bodies.set(call.target, result);
+      return { status, headers: plain(headers), body: result.body, receivedAt: steadyNow() };
     }
     if (status === 304) return { status, headers: plain(headers), body: undefined, receivedAt: steadyNow() };
     const text = await readText(body, sending.caller);
@@ -148,8 +148,8 @@ const TELLING = /^(?:error|exception|success$|ok$)/;
 /** Tells if the body of a 200 may tell of a failure: any object may, except one that holds a list, and counts at the most. */
 function mayTellOfFailure(body: unknown): body is JsonObject {
   if (!isObject(body)) return false;
-  const { data, meta = null, ...others } = body;
-  const isList = Array.isArray(data) && Object.keys(others).length === 0;
+  const { data, meta = null, ...rest } = body;
+  const isList = Array.isArray(data) && Object.keys(rest).length === 0;
   return !isList || (isObject(meta) && Object.keys(meta).some((name) => TELLING.test(name)));
 }
 
@@ -236,19 +236,19 @@ function openConnections(proxy: OutgoingProxy, connect: HttpOptions['connect']) 
   const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES, ...within };
   const tracked = (origin: string | URL, options: object) =>
     new Tracked(origin, options as ConstructorParameters<typeof Tracked>[1]);
-  const open = (own: Pool.Options) => {
-    const options = { ...limits, ...own };
+  const open = (poolOptions: Pool.Options) => {
+    const options = { ...limits, ...poolOptions };
     // A proxy that passes requests on is given its own connections, which would forget the options.
     const factory = (origin: string | URL, further: object) => new Pool(origin, { ...options, ...further });
     return proxy === null
       ? new Agent({ ...options, factory })
       : new EnvHttpProxyAgent({ ...options, ...proxy, factory });
   };
-  const kept = open({ keepAliveTimeout: 30_000, pipelining: 1, factory: tracked });
+  const keepAliveAgent = open({ keepAliveTimeout: 30_000, pipelining: 1, factory: tracked });
   const anew = open({ pipelining: 0, allowH2: false });
 
   return {
-    kept,
+    kept: keepAliveAgent,
     anew,
     /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
     closeIdle(forgotten: ServiceConnection): void {
@@ -257,7 +257,7 @@ function openConnections(proxy: OutgoingProxy, connect: HttpOptions['connect']) 
       }
     },
     async close() {
-      await Promise.all([kept.close(), anew.close()]);
+      await Promise.all([keepAliveAgent.close(), anew.close()]);
     },
   };
 }

@@ -50,20 +50,20 @@ export function parsedByRows(last: Read, bytes: Buffer): Read | undefined {
 /** @throws SyntaxError */
 function byRows(last: Read, bytes: Buffer): Read | undefined {
   if (last.rows === undefined) last.rows = rowsOf(last);
-  const known = last.rows;
-  const start = known === null ? null : listStart(bytes);
-  if (known === null || start === null || start.name !== known.name) return undefined;
+  const lastRows = last.rows;
+  const start = lastRows === null ? null : listStart(bytes);
+  if (lastRows === null || start === null || start.name !== lastRows.name) return undefined;
   const items: unknown[] = [];
   const records = recordsOfRows(items);
-  const before = recordsOfRows(known.items);
+  const before = recordsOfRows(lastRows.items);
   const places: number[] = [];
   let changed = 0;
   let at = afterSpace(bytes, start.at);
   for (let row = 0; bytes[at] === OPEN_OBJECT; row += 1) {
-    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = known.places;
+    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = lastRows.places;
     let end = at + to - from;
     if (to > 0 && end < bytes.length && bytes.compare(last.bytes, from, to, at, end) === 0) {
-      items.push(known.items[row]);
+      items.push(lastRows.items[row]);
       records.push(before[row]);
     } else {
       changed += 1;
@@ -109,8 +109,8 @@ function rowsOf({ bytes, body }: Read): KnownRows | null {
 function listStart(bytes: Buffer): { readonly name: string | null; readonly at: number } | null {
   const at = bytes.indexOf(OPEN_LIST) + 1;
   if (at === 0 || at > MAX_BEFORE_ROWS) return null;
-  const found = BEFORE_ROWS.exec(bytes.toString('latin1', 0, at));
-  return found === null ? null : { name: found[1] ?? null, at };
+  const match = BEFORE_ROWS.exec(bytes.toString('latin1', 0, at));
+  return match === null ? null : { name: match[1] ?? null, at };
 }
 
 function afterSpace(bytes: Buffer, from: number): number {

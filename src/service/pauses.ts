@@ -112,12 +112,12 @@ export class PausesByKey {
 
   openedOn(route: string, tenant: Tenant): RoutePauses {
     const { byRoute } = this.opened(tenant);
-    let own = byRoute.get(route);
-    if (own === undefined) {
-      own = { refusal: new Pause(REFUSALS), outage: new Pause(OUTAGES), failures: 0 };
-      byRoute.set(route, own);
+    let routePauses = byRoute.get(route);
+    if (routePauses === undefined) {
+      routePauses = { refusal: new Pause(REFUSALS), outage: new Pause(OUTAGES), failures: 0 };
+      byRoute.set(route, routePauses);
     }
-    return own;
+    return routePauses;
   }
 
   /** Finds the call that finds out if a key is accepted by now: further ones wait for it. */

@@ -26,9 +26,9 @@ export interface Payer {
 
 /**
  * Bills one operation, up to a limit of requests, retries included.
- * @param purse pays besides, if the operation has a budget
+ * @param budget pays besides, if the operation has a budget
  */
-export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Purse) {
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, budget?: Purse) {
   let reserved = 0;
   let isClosed = false;
   return {
@@ -39,7 +39,7 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, purse?: Pu
     reserve(route: string): Reservation {
       if (isClosed) throw nobodyWaits();
       if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
-      const putBack = purse?.take();
+      const putBack = budget?.take();
       reserved += 1;
       return {
         charge() {

@@ -16,8 +16,8 @@ export interface Trace {
   link(other: Trace): void;
   /** Returns the headers that have another program go on with the trace. */
   headers(): Readonly<Record<string, string>>;
-  /** @param fault code of the failure, never a text */
-  end(fault?: string): void;
+  /** @param error code of the failure, never a text */
+  end(error?: string): void;
 }
 
 /** Names the fault of a span: the code of a failure, or the kind of any other error. */

@@ -24,13 +24,13 @@ function remembering<Found>(most: number, read: (text: string) => Found): (text:
   let younger = new Map<string, Found>();
   let elder = new Map<string, Found>();
   return (text) => {
-    let found = younger.get(text);
-    if (found !== undefined) return found;
-    found = elder.get(text);
-    if (found === undefined) found = read(text);
+    let cached = younger.get(text);
+    if (cached !== undefined) return cached;
+    cached = elder.get(text);
+    if (cached === undefined) cached = read(text);
     if (younger.size >= most) [elder, younger] = [younger, new Map()];
-    younger.set(text, found);
-    return found;
+    younger.set(text, cached);
+    return cached;
   };
 }
 
@@ -120,8 +120,8 @@ const MONTHS =
 
 /** Returns the number of a month that begins like this; an empty text if there is none, or several. */
 function monthNamed(text: string): string {
-  const found = MONTHS.flatMap((names, i) => (names.some((name) => name.startsWith(text)) ? i + 1 : []));
-  return text.length >= 3 && found.length === 1 ? String(found[0]) : '';
+  const matches = MONTHS.flatMap((names, i) => (names.some((name) => name.startsWith(text)) ? i + 1 : []));
+  return text.length >= 3 && matches.length === 1 ? String(matches[0]) : '';
 }
 
 type Reader = (a: string, b: string, c: string, d: string) => Period | null;
@@ -160,8 +160,8 @@ function single(text: string): Period | null {
   const parts = splitClock(text);
   if (parts === null) return null;
   for (const [pattern, read] of RULES) {
-    const found = pattern.exec(parts.day);
-    const period = found && read(...(found.slice(1) as [string, string, string, string]));
+    const match = pattern.exec(parts.day);
+    const period = match && read(...(match.slice(1) as [string, string, string, string]));
     if (period !== null) return parts.clock === null || period.frequency === 'day' ? period : null;
   }
   return null;
@@ -179,8 +179,8 @@ function dayOfEither(a: string, b: string, year: string): Period | null {
 }
 
 function weekDay(week: Period | null, day: string): Period | null {
-  const found = week === null ? '' : daysAfter(week.firstDay, Number(day) - 1);
-  return spanOf(found, found);
+  const date = week === null ? '' : daysAfter(week.firstDay, Number(day) - 1);
+  return spanOf(date, date);
 }
 
 /** Reads a fiscal year that is named by both of its years, the second of which may be its last two digits. */
@@ -221,9 +221,9 @@ function range(text: string): Period | null {
 
 /** Finds the last day of a duration of ISO 8601. */
 function afterDuration(firstDay: string, text: string): string | null {
-  const found = /^p(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,4})w)?(?:(\d{1,4})d)?$/.exec(text);
-  if (found === null) return null;
-  const [years = 0, months = 0, weeks = 0, days = 0] = found.slice(1).map((digits) => Number(digits ?? 0));
+  const match = /^p(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,4})w)?(?:(\d{1,4})d)?$/.exec(text);
+  if (match === null) return null;
+  const [years = 0, months = 0, weeks = 0, days = 0] = match.slice(1).map((digits) => Number(digits ?? 0));
   const [year = 0, month = 0, day = 0] = firstDay.split('-').map(Number);
   const end = daysAfter(iso(year + years, month + months, day), weeks * 7 + days - 1);
   return end >= firstDay ? end : null;
@@ -341,9 +341,9 @@ const ZONED = /(?<=\d)()()()()(z|[+-]\d\d:\d\d)$/;
 
 /** Splits a plain text into its day and the time of day behind it, if any; null if the day has no such time. */
 function splitClock(plain: string): { readonly day: string; readonly clock: TimeOfDay | null } | null {
-  const found = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
-  if (found === null) return { day: plain, clock: null };
-  const [, hours = '', minutes = '', seconds, fraction = '', zone] = found;
+  const match = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
+  if (match === null) return { day: plain, clock: null };
+  const [, hours = '', minutes = '', seconds, fraction = '', zone] = match;
   const [h, m, s] = [Number(hours), Number(minutes), Number(seconds ?? 0)];
   const offsetMinutes = offsetOf(zone ?? '');
   const isLast = h === 24 && m === 0 && s === 0 && Number(fraction) === 0;
@@ -353,7 +353,7 @@ function splitClock(plain: string): { readonly day: string; readonly clock: Time
   if (s === 60 && (total - offsetMinutes * 60) % 86_400 !== 0) return null;
   const precisionMs = hours === '' ? DAY_MS : seconds === undefined ? 60_000 : precisionOf(fraction);
   return {
-    day: plain.slice(0, found.index),
+    day: plain.slice(0, match.index),
     clock: { seconds: total, fraction, precisionMs, offsetMinutes },
   };
 }

@@ -47,21 +47,21 @@ export type Warnings = ReturnType<typeof createWarnings>;
 
 /** Keeps the warnings of one operation. */
 export function createWarnings() {
-  const told: Warning[] = [];
+  const warnings: Warning[] = [];
   let subjects: Set<string | object> | undefined;
   let looks: (() => void)[] | undefined;
-  let untold = 0;
+  let omitted = 0;
   let firstUntold: WarningCode | undefined;
 
   function add(subject: string | object, code: WarningCode, make: () => Warning): void {
     subjects ??= new Set();
     if (subjects.has(subject)) return;
     subjects.add(subject);
-    if (told.length < MAX_WARNINGS) {
-      told.push(make());
+    if (warnings.length < MAX_WARNINGS) {
+      warnings.push(make());
       return;
     }
-    untold += 1;
+    omitted += 1;
     firstUntold ??= code;
   }
 
@@ -84,10 +84,10 @@ export function createWarnings() {
     /** Returns the warnings as the answer tells them, in the order they came; undefined if there are none. */
     told(): readonly Warning[] | undefined {
       if (looks !== undefined) for (const look of looks) look();
-      if (told.length === 0) return undefined;
-      if (firstUntold === undefined) return told;
-      const message = `Warnings that are not listed here: ${untold}.`;
-      return [...told, { code: firstUntold, message, path: [], count: untold }];
+      if (warnings.length === 0) return undefined;
+      if (firstUntold === undefined) return warnings;
+      const message = `Warnings that are not listed here: ${omitted}.`;
+      return [...warnings, { code: firstUntold, message, path: [], count: omitted }];
     },
   };
 }

@@ -144,8 +144,8 @@ function startWorker(
       const late = new Promise<never>((_, reject) => {
         setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
       });
-      const told = await Promise.race([channel.ask('snapshot'), late]).catch(() => last);
-      last = told as MetricsSnapshot;
+      const snapshot = await Promise.race([channel.ask('snapshot'), late]).catch(() => last);
+      last = snapshot as MetricsSnapshot;
       return last;
     },
   } satisfies Worker & { snapshot(): Promise<MetricsSnapshot> };

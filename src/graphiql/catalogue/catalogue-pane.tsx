@@ -23,27 +23,27 @@ const MAX_SHOWN = 300;
 
 /** The indicators, countries and exchanges that an operation may name, to be searched and put into it. */
 export function CataloguePane() {
-  const held = useStore(catalogue);
+  const loaded = useStore(catalogue);
   const key = useStore(apiKey);
   const [firstKey] = useState(key);
   useEffect(() => {
-    if (held !== null) return;
+    if (loaded !== null) return;
     const timer = setTimeout(() => void loadCatalogue(), key === firstKey ? 0 : SETTLED_MS);
     return () => clearTimeout(timer);
-  }, [held, key, firstKey]);
-  if (held === null) return <p role="status">Asking for the catalogue …</p>;
+  }, [loaded, key, firstKey]);
+  if (loaded === null) return <p role="status">Asking for the catalogue …</p>;
   return (
     <>
-      <Took asked={held} what="The catalogue" />
-      {held.fault !== null && (
+      <Took asked={loaded} what="The catalogue" />
+      {loaded.fault !== null && (
         <button type="button" onClick={() => void loadCatalogue()}>
           Ask again
         </button>
       )}
-      <Indicators indicators={held.indicators} />
+      <Indicators indicators={loaded.indicators} />
       <Names
         title="Countries"
-        names={held.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }))}
+        names={loaded.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }))}
         named="country"
       />
       <Exchanges />
@@ -51,11 +51,11 @@ export function CataloguePane() {
   );
 }
 
-function Took({ asked: { calls, fault }, what }: { readonly asked: Asked; readonly what: string }) {
-  if (fault !== null) {
+function Took({ asked: { calls, fault: error }, what }: { readonly asked: Asked; readonly what: string }) {
+  if (error !== null) {
     return (
       <p className="fault" role="status">
-        {what} is not to be had: <Words text={fault} />
+        {what} is not to be had: <Words text={error} />
       </p>
     );
   }
@@ -74,7 +74,7 @@ function Indicators({ indicators }: { readonly indicators: readonly Indicator[] 
   const [search, setSearch] = useState('');
   const [category, setCategory] = useState('');
   const [source, setSource] = useState('');
-  const found = searched(indicators, search, searchedIndicator).filter(
+  const matches = searched(indicators, search, searchedIndicator).filter(
     (one) =>
       (category === '' || one.category === category) &&
       (source === '' || (one.sources ?? []).some(({ key }) => key === source)),
@@ -104,14 +104,14 @@ function Indicators({ indicators }: { readonly indicators: readonly Indicator[] 
         />
       </div>
       <p role="status">
-        {found.length} of {indicators.length} indicators
+        {matches.length} of {indicators.length} indicators
       </p>
       <ul className="entries">
-        {found.slice(0, MAX_SHOWN).map((indicator) => (
+        {matches.slice(0, MAX_SHOWN).map((indicator) => (
           <IndicatorEntry key={indicator.key} indicator={indicator} />
         ))}
       </ul>
-      {found.length > MAX_SHOWN && <p>The first {MAX_SHOWN}: search for the others.</p>}
+      {matches.length > MAX_SHOWN && <p>The first {MAX_SHOWN}: search for the others.</p>}
     </section>
   );
 }
@@ -160,12 +160,12 @@ function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
 
 /** Countries that have figures: the service is asked only once somebody wants to know. */
 function Coverage({ of: key }: { readonly of: string }) {
-  const [told, setTold] = useState<Told<Country> | 'asking' | null>(null);
+  const [coverage, setTold] = useState<Told<Country> | 'asking' | null>(null);
   async function ask() {
     setTold('asking');
     setTold(await countriesWith(key));
   }
-  if (told === null) {
+  if (coverage === null) {
     return (
       <button
         type="button"
@@ -177,14 +177,14 @@ function Coverage({ of: key }: { readonly of: string }) {
       </button>
     );
   }
-  if (told === 'asking') return <p role="status">Asking …</p>;
+  if (coverage === 'asking') return <p role="status">Asking …</p>;
   return (
     <>
-      <Took asked={told} what="This" />
-      {told.fault === null && (
-        <p className="coverage" data-countries={told.items.length}>
-          {told.items.length} {told.items.length === 1 ? 'country' : 'countries'}:{' '}
-          {told.items.map(({ code, name }) => name ?? code).join(', ') || 'none'}
+      <Took asked={coverage} what="This" />
+      {coverage.fault === null && (
+        <p className="coverage" data-countries={coverage.items.length}>
+          {coverage.items.length} {coverage.items.length === 1 ? 'country' : 'countries'}:{' '}
+          {coverage.items.map(({ code, name }) => name ?? code).join(', ') || 'none'}
         </p>
       )}
     </>
@@ -192,12 +192,12 @@ function Coverage({ of: key }: { readonly of: string }) {
 }
 
 function Exchanges() {
-  const told = useStore(exchangeCodes);
-  if (told === null || told.fault !== null) {
+  const exchanges = useStore(exchangeCodes);
+  if (exchanges === null || exchanges.fault !== null) {
     return (
       <section aria-label="Exchanges">
         <h2>Exchanges</h2>
-        {told !== null && <Took asked={told} what="This" />}
+        {exchanges !== null && <Took asked={exchanges} what="This" />}
         <button type="button" className="link" onClick={() => void loadExchanges()}>
           Ask for their codes (a call for every few hundred listings)
         </button>
@@ -206,8 +206,12 @@ function Exchanges() {
   }
   return (
     <>
-      <Names title="Exchanges" names={told.items.map((name) => ({ name, about: '' }))} named="exchange" />
-      <Took asked={told} what="This" />
+      <Names
+        title="Exchanges"
+        names={exchanges.items.map((name) => ({ name, about: '' }))}
+        named="exchange"
+      />
+      <Took asked={exchanges} what="This" />
     </>
   );
 }

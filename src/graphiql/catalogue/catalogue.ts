@@ -106,11 +106,11 @@ export async function countriesWith(key: string): Promise<Told<Country>> {
     } | null;
   };
   const rows = indicator?.observations ?? null;
-  const found = new Map(
+  const countries = new Map(
     (rows ?? []).flatMap(({ value, country }) => (value === null ? [] : [[country.code, country] as const])),
   );
   return {
-    items: [...found.values()].sort((a, b) => a.code.localeCompare(b.code)),
+    items: [...countries.values()].sort((a, b) => a.code.localeCompare(b.code)),
     calls: callsOf(answer),
     fault: rows === null ? faultOf(answer) : null,
   };

@@ -134,24 +134,24 @@ function entriesFor(named: Named): readonly Entry[] | null {
   if (named === 'exchange') {
     return exchangeCodes.get()?.items.map((name) => ({ name, found: name, about: 'exchange' })) ?? null;
   }
-  const held = catalogue.get();
-  if (held === null || (held.fault !== null && held.indicators.length === 0)) return null;
+  const loaded = catalogue.get();
+  if (loaded === null || (loaded.fault !== null && loaded.indicators.length === 0)) return null;
   if (named === 'indicator') {
-    return held.indicators.map(({ key, name, unit }) => ({
+    return loaded.indicators.map(({ key, name, unit }) => ({
       name: key,
       found: `${key} ${name ?? ''}`,
       about: `${name ?? ''}, ${unit ?? ''}`,
     }));
   }
   if (named === 'country')
-    return held.countries.map(({ code, name }) => ({
+    return loaded.countries.map(({ code, name }) => ({
       name: code,
       found: `${code} ${name ?? ''}`,
       about: name ?? '',
     }));
   const names =
     named === 'category'
-      ? held.indicators.flatMap(({ category }) => category ?? [])
-      : held.indicators.flatMap(({ sources }) => (sources ?? []).map(({ key }) => key));
+      ? loaded.indicators.flatMap(({ category }) => category ?? [])
+      : loaded.indicators.flatMap(({ sources }) => (sources ?? []).map(({ key }) => key));
   return [...new Set(names)].sort().map((name) => ({ name, found: name, about: named }));
 }

@@ -37,10 +37,10 @@ const ITEMS = String.raw`(?:\[(?:[^\]"]|"[^"\n]*")*)?`;
 /** The string of an argument that ends the text before the cursor; null if the cursor stands elsewhere. */
 export function literalAt(textBefore: string): Literal | null {
   const text = textBefore.slice(-REACH);
-  const found = new RegExp(String.raw`(\w+)\s*:\s*${ITEMS}"([^"\n]*)$`).exec(text);
-  if (found === null || isInComment(text)) return null;
-  const [, argument = '', before = ''] = found;
-  const named = namedBy(argument, text.slice(0, found.index));
+  const match = new RegExp(String.raw`(\w+)\s*:\s*${ITEMS}"([^"\n]*)$`).exec(text);
+  if (match === null || isInComment(text)) return null;
+  const [, argument = '', before = ''] = match;
+  const named = namedBy(argument, text.slice(0, match.index));
   return named === null ? null : { named, before };
 }
 
@@ -49,9 +49,9 @@ export function literalAt(textBefore: string): Literal | null {
  * uses the variable for.
  */
 export function variableAt(textBefore: string, operation: string): Literal | null {
-  const found = new RegExp(String.raw`"(\w+)"\s*:\s*${ITEMS}"([^"\n]*)$`).exec(textBefore.slice(-REACH));
-  if (found === null) return null;
-  const [, name = '', before = ''] = found;
+  const match = new RegExp(String.raw`"(\w+)"\s*:\s*${ITEMS}"([^"\n]*)$`).exec(textBefore.slice(-REACH));
+  if (match === null) return null;
+  const [, name = '', before = ''] = match;
   const use = new RegExp(String.raw`(\w+)\s*:\s*${ITEMS}\$${name}\b`).exec(
     operation.replace(/\$\w+\s*:/g, (declared) => ' '.repeat(declared.length)),
   );
@@ -62,8 +62,8 @@ export function variableAt(textBefore: string, operation: string): Literal | nul
 
 /** @param textBefore the text before the argument, which names its field last */
 function namedBy(argument: string, textBefore: string): Named | null {
-  const known = BY_ARGUMENT[argument];
-  if (known !== undefined) return known;
+  const named = BY_ARGUMENT[argument];
+  if (named !== undefined) return named;
   if (argument !== 'key' && argument !== 'keys') return null;
   const field = /(\w+)\s*\([^()]*$/.exec(textBefore)?.[1] ?? '';
   return BY_FIELD[field] ?? null;

@@ -78,10 +78,10 @@ export function searched<T>(all: readonly T[], query: string, of: (one: T) => Se
     .flatMap((one) => {
       const { name, about } = of(one);
       const places = [wordsIn(name), wordsIn(about)] as const;
-      const found = words.map((word) => placeOf(word, places));
-      if (found.includes(null)) return [];
+      const positions = words.map((word) => placeOf(word, places));
+      if (positions.includes(null)) return [];
       const isBegun = name.toLowerCase().startsWith(query.trim().toLowerCase());
-      return [{ one, cost: isBegun ? -1 : found.reduce<number>((sum, n) => sum + (n ?? 0), 0) }];
+      return [{ one, cost: isBegun ? -1 : positions.reduce<number>((sum, n) => sum + (n ?? 0), 0) }];
     })
     .sort((a, b) => a.cost - b.cost)
     .map(({ one }) => one);
@@ -94,9 +94,9 @@ function placeOf(word: string, places: Places): number | null {
   const [name, about] = places;
   const itself = directPlaceOf(word, places) ?? directPlaceOf(singular, places);
   if (itself !== null) return itself;
-  const others = SYNONYMS[word] ?? SYNONYMS[singular] ?? [];
-  const isThere = (one: string) => [...name, ...about].some((there) => there.startsWith(one));
-  return others.some((other) => wordsIn(other).every(isThere)) ? BY_SYNONYM : null;
+  const synonyms = SYNONYMS[word] ?? SYNONYMS[singular] ?? [];
+  const isThere = (one: string) => [...name, ...about].some((candidate) => candidate.startsWith(one));
+  return synonyms.some((other) => wordsIn(other).every(isThere)) ? BY_SYNONYM : null;
 }
 
 function directPlaceOf(word: string, [name, about]: Places): number | null {

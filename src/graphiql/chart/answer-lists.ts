@@ -33,8 +33,8 @@ export function listsIn(query: string, operationName: string | undefined, data: 
     const { operation, fieldsOf } = parsedOperation(query, operationName);
     if (operation === undefined || !isObject(data)) return [];
     const lists = new Map<string, Found>();
-    const own = collect([operation.selectionSet], data, '', new Map(), lists, fieldsOf);
-    if (lists.size === 0 && own.size > 0) lists.set('', { columns: new Set(own.keys()), rows: [own] });
+    const row = collect([operation.selectionSet], data, '', new Map(), lists, fieldsOf);
+    if (lists.size === 0 && row.size > 0) lists.set('', { columns: new Set(row.keys()), rows: [row] });
     return [...lists]
       .map(([path, { columns, rows }]) => ({
         path,
@@ -59,27 +59,27 @@ function collect(
   lists: Map<string, Found>,
   fieldsOf: FieldsOf,
 ): Row {
-  const own = new Map(inherited);
+  const cells = new Map(inherited);
   const below: [path: string, selected: Selected, items: readonly unknown[]][] = [];
-  flatten(sets, on, path, own, below, fieldsOf);
+  flatten(sets, on, path, cells, below, fieldsOf);
   for (const [listPath, { below: selections }, items] of below) {
-    const found = lists.get(listPath) ?? { columns: new Set<string>(), rows: [] };
-    lists.set(listPath, found);
+    const list = lists.get(listPath) ?? { columns: new Set<string>(), rows: [] };
+    lists.set(listPath, list);
     for (const item of items.flat()) {
       if (!isObject(item)) continue;
-      const row = collect(selections, item, listPath, own, lists, fieldsOf);
-      for (const name of row.keys()) found.columns.add(name);
-      found.rows.push(row);
+      const row = collect(selections, item, listPath, cells, lists, fieldsOf);
+      for (const name of row.keys()) list.columns.add(name);
+      list.rows.push(row);
     }
   }
-  return own;
+  return cells;
 }
 
 function flatten(
   sets: readonly SelectionSetNode[],
   on: JsonObject,
   path: string,
-  own: Map<string, Cell>,
+  cells: Map<string, Cell>,
   below: [path: string, selected: Selected, items: readonly unknown[]][],
   fieldsOf: FieldsOf,
 ): void {
@@ -87,9 +87,9 @@ function flatten(
     const value = on[selected.key];
     const name = path === '' ? selected.key : `${path}.${selected.key}`;
     if (selected.below.length === 0) {
-      if (value !== undefined) own.set(name, cellOf(value));
+      if (value !== undefined) cells.set(name, cellOf(value));
     } else if (Array.isArray(value)) below.push([name, selected, value]);
-    else if (isObject(value)) flatten(selected.below, value, name, own, below, fieldsOf);
+    else if (isObject(value)) flatten(selected.below, value, name, cells, below, fieldsOf);
   }
 }
 
@@ -104,8 +104,8 @@ const selections = new WeakMap<SelectionSetNode, readonly Selected[]>();
 
 function selectedIn(sets: readonly SelectionSetNode[], fieldsOf: FieldsOf): readonly Selected[] {
   const [only] = sets;
-  const known = only === undefined || sets.length > 1 ? undefined : selections.get(only);
-  if (known !== undefined) return known;
+  const selected = only === undefined || sets.length > 1 ? undefined : selections.get(only);
+  if (selected !== undefined) return selected;
   const byKey = Map.groupBy(sets.flatMap(fieldsOf), responseKey);
   const all = [...byKey].map(([key, fields]) => ({
     key,

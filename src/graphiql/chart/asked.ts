@@ -113,13 +113,13 @@ export function missingAmong(
   return (shown) => {
     if (asked.length === 0) return '';
     const indicators = new Set(shown.map(({ indicator }) => indicator));
-    const there = new Set<string>();
-    for (const key of indicators) for (const { country } of countriesOf.get(key) ?? []) there.add(country);
+    const drawn = new Set<string>();
+    for (const key of indicators) for (const { country } of countriesOf.get(key) ?? []) drawn.add(country);
     const meant = asked.filter(
       (one) => one.indicators.length === 0 || one.indicators.some((key) => indicators.has(key)),
     );
     const codes = new Set(meant.flatMap(({ countries }) => countries));
-    const missing = [...codes].filter((code) => !there.has(code));
+    const missing = [...codes].filter((code) => !drawn.has(code));
     return listed(
       missing.map((code) => nameOf(code) ?? code),
       'countries',
@@ -129,10 +129,10 @@ export function missingAmong(
 
 /** Names the indicators that were asked for and that an answer has no figure of; empty if there is none. */
 export function undrawnOf(asked: readonly Asked[], all: readonly Figure[]): string {
-  const there = new Set(all.map(({ indicator }) => indicator));
+  const drawn = new Set(all.map(({ indicator }) => indicator));
   const keys = new Set(asked.flatMap(({ indicators }) => indicators));
   return listed(
-    [...keys].filter((key) => !there.has(key)),
+    [...keys].filter((key) => !drawn.has(key)),
     'indicators',
   );
 }

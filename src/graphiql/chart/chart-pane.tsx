@@ -24,12 +24,12 @@ export default function ChartPane() {
 
 function Answer({ exchange }: { readonly exchange: Exchange }) {
   const { answer } = exchange;
-  const own = usePictures(exchange);
+  const pictures = usePictures(exchange);
   const { before } = exchange;
-  const isFailed = own?.length === 0 && (answer.errors ?? []).length > 0;
+  const isFailed = pictures?.length === 0 && (answer.errors ?? []).length > 0;
   const earlier = usePictures(isFailed ? before : null);
-  if (own === null || earlier === null) return <p role="status">Looking for figures …</p>;
-  return <Found exchange={exchange} own={own} earlier={earlier} />;
+  if (pictures === null || earlier === null) return <p role="status">Looking for figures …</p>;
+  return <Found exchange={exchange} own={pictures} earlier={earlier} />;
 }
 
 interface FoundProps {
@@ -39,23 +39,23 @@ interface FoundProps {
   readonly earlier: readonly Picture[];
 }
 
-function Found({ exchange, own, earlier }: FoundProps) {
+function Found({ exchange, own: ownPictures, earlier }: FoundProps) {
   const { operation, answer, before } = exchange;
   const { query, operationName } = operation;
-  const pictures = own.length > 0 ? own : earlier;
+  const pictures = ownPictures.length > 0 ? ownPictures : earlier;
   const [{ isTable: wantsTable }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
   const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
   const { drawn } = exchange;
   const undrawn = useMemo(
     () =>
-      own.length === 0
+      ownPictures.length === 0
         ? ''
         : undrawnOf(
             askedIn(drawn.query, operation.variables ?? {}, operationName),
-            own.flatMap(({ figures }) => figures),
+            ownPictures.flatMap(({ figures }) => figures),
           ),
-    [own, drawn, operation, operationName],
+    [ownPictures, drawn, operation, operationName],
   );
   const lists = useMemo(
     () => (isTable ? listsIn(query, operationName, answer.data) : []),

@@ -13,18 +13,18 @@ export interface CountryEdit {
 
 /** Null if the operation names no countries, or can't be read. */
 export function countryEdit(query: string, variables: string): CountryEdit | null {
-  const found: ArgumentNode[] = [];
+  const matches: ArgumentNode[] = [];
   try {
     visit(parse(query), {
       Argument(node) {
-        if (LISTS.has(node.name.value) || SINGLE.has(node.name.value)) found.push(node);
+        if (LISTS.has(node.name.value) || SINGLE.has(node.name.value)) matches.push(node);
       },
     });
   } catch {
     return null;
   }
-  const list = found.find(({ name }) => LISTS.has(name.value));
-  const argument = list ?? found[0];
+  const list = matches.find(({ name }) => LISTS.has(name.value));
+  const argument = list ?? matches[0];
   const { value } = argument ?? {};
   if (value === undefined) return null;
   const how = list === undefined ? 'replace' : 'add';
@@ -52,11 +52,11 @@ function throughVariables(
 ): CountryEdit | null {
   const variables = variablesIn(text);
   if (variables === null || !(name in variables)) return null;
-  const there = variables[name];
+  const given = variables[name];
   return {
     how,
     with: (code) => {
-      const value = how === 'replace' ? code : [...(Array.isArray(there) ? there : [there]), code];
+      const value = how === 'replace' ? code : [...(Array.isArray(given) ? given : [given]), code];
       return { query, variables: JSON.stringify({ ...variables, [name]: value }, null, 2) };
     },
   };

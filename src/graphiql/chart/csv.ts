@@ -65,7 +65,7 @@ export function readableTableOf(figures: readonly Figure[]): Table {
   const isSame = (a: number, b: number) => rows.every((row) => String(row[a]) === String(row[b]));
   const differsFromYear = !isSame(at('period'), at('year'));
   const saysYear = figures.every((figure) => figure.period === timeOf(figure));
-  const kept = READING_ORDER.map(at).filter((i) => {
+  const chosenColumns = READING_ORDER.map(at).filter((i) => {
     const name = columns[i];
     const isEmpty = rows.every((row) => row[i] === null || row[i] === '');
     const isOne = rows.length > 1 && rows.every((row) => row[i] === rows[0]?.[i]);
@@ -74,8 +74,8 @@ export function readableTableOf(figures: readonly Figure[]): Table {
     return name !== 'year' || !(differsFromYear && saysYear);
   });
   return {
-    columns: kept.map((i) => columns[i] ?? ''),
-    rows: rows.map((row) => kept.map((i) => row[i] ?? null)),
+    columns: chosenColumns.map((i) => columns[i] ?? ''),
+    rows: rows.map((row) => chosenColumns.map((i) => row[i] ?? null)),
   };
 }
 
@@ -97,8 +97,8 @@ export function wideTableOf(figures: readonly Figure[]): Table {
       const { country, countryName, indicator, indicatorName, place, unit } = first as Figure;
       const values = new Map(some.map((figure) => [columnOf(figure), figure.value]));
       const sources = new Set(some.flatMap(({ source }) => source ?? []));
-      const known = [countryName, indicatorName, place, unit, [...sources].sort().join('; ') || null];
-      return [...known, country, indicator, ...times.map((time) => values.get(time) ?? null)];
+      const cells = [countryName, indicatorName, place, unit, [...sources].sort().join('; ') || null];
+      return [...cells, country, indicator, ...times.map((time) => values.get(time) ?? null)];
     });
   return { columns: [...OF_SERIES, ...times], rows };
 }
@@ -109,14 +109,14 @@ export function wideTableOf(figures: readonly Figure[]): Table {
 export function readableWideTableOf(figures: readonly Figure[]): Table {
   const { columns, rows } = wideTableOf(figures);
   const isCode = (name: string | undefined) => name === 'country' || name === 'indicator';
-  const kept = columns.flatMap((name, i) => {
+  const chosenColumns = columns.flatMap((name, i) => {
     if (i === 0 || i >= OF_SERIES.length) return [i];
     const isOne = rows.every((row) => row[i] === rows[0]?.[i]);
     return isCode(name) || isOne ? [] : [i];
   });
   return {
-    columns: kept.map((i) => columns[i] ?? ''),
-    rows: rows.map((row) => kept.map((i) => row[i] ?? null)),
+    columns: chosenColumns.map((i) => columns[i] ?? ''),
+    rows: rows.map((row) => chosenColumns.map((i) => row[i] ?? null)),
   };
 }
 

@@ -45,9 +45,9 @@ function fieldsWith(definitions: readonly DefinitionNode[]): FieldsOf {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const one of definitions)
     if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
-  const known = new Map<SelectionSetNode, readonly FieldNode[]>();
+  const cache = new Map<SelectionSetNode, readonly FieldNode[]>();
   const fieldsOf = (set: SelectionSetNode): readonly FieldNode[] => {
-    let fields = known.get(set);
+    let fields = cache.get(set);
     if (fields === undefined) {
       fields = set.selections.flatMap((selection) => {
         if (selection.kind === Kind.FIELD) return [selection];
@@ -57,7 +57,7 @@ function fieldsWith(definitions: readonly DefinitionNode[]): FieldsOf {
             : fragments.get(selection.name.value)?.selectionSet;
         return inner === undefined ? [] : fieldsOf(inner);
       });
-      known.set(set, fields);
+      cache.set(set, fields);
     }
     return fields;
   };

@@ -46,15 +46,15 @@ export function mappedIn(pictures: readonly Picture[]): Mapped[] {
 }
 
 function inYear(mapped: Mapped, year: number): Mapped {
-  const there = mapped.series === null ? mapped : rankingOf(mapped.series, year);
-  return { ...mapped, ...there, map: there.map ?? [] };
+  const series = mapped.series === null ? mapped : rankingOf(mapped.series, year);
+  return { ...mapped, ...series, map: series.map ?? [] };
 }
 
 /** Years that both have figures of; none if one has the latest alone. */
 export function commonYears(x: Mapped, y: Mapped): readonly number[] {
   if (x.series === null || y.series === null) return [];
-  const others = new Set(yearsIn(y.series));
-  return yearsIn(x.series).filter((year) => others.has(year));
+  const otherYears = new Set(yearsIn(y.series));
+  return yearsIn(x.series).filter((year) => otherYears.has(year));
 }
 
 export function pairsOf(x: Mapped, y: Mapped): readonly Pair[] {

@@ -39,9 +39,9 @@ function* stepsOf(
 export function picturesIn(exchange: Exchange): Promise<readonly Picture[]> {
   const finding = findingOf(exchange);
   if (finding.found !== null) return Promise.resolve(finding.found);
-  finding.rest ??= inTurns(finding.steps).then((found) => {
-    finding.found = found;
-    return found;
+  finding.rest ??= inTurns(finding.steps).then((pictures) => {
+    finding.found = pictures;
+    return pictures;
   });
   return finding.rest;
 }

@@ -30,14 +30,14 @@ export function FurtherCountry({ picture }: { readonly picture: Picture }) {
   const { query, variables } = exchange.operation;
   const edit = countryEdit(query, variables === undefined ? '' : JSON.stringify(variables));
   if (edit === null) return null;
-  const there = new Set(picture.figures.map(({ country }) => country));
-  const missing = ALL.filter(({ key }) => !there.has(key));
+  const shownCountries = new Set(picture.figures.map(({ country }) => country));
+  const missing = ALL.filter(({ key }) => !shownCountries.has(key));
   const choose = (code: string) =>
     setLost(!editAndRun((text, given) => countryEdit(text, given)?.with(code) ?? null));
   const verb = edit.how === 'add' ? 'Add' : 'Show';
   return (
     <div className="controls further">
-      {OFFERED.filter((code) => !there.has(code))
+      {OFFERED.filter((code) => !shownCountries.has(code))
         .slice(0, MAX_OFFERED)
         .map((code) => (
           <button

@@ -17,12 +17,12 @@ export function timeIn(figure: Figure): string {
 
 /** Returns the newest of figures that are each their country's latest; null if they have no time, or are all of one. */
 export function newestOf(figures: readonly Figure[]): Figure | null {
-  const known = figures.filter((figure) => timeIn(figure) !== '');
-  const newest = known.reduce<Figure | null>(
+  const dated = figures.filter((figure) => timeIn(figure) !== '');
+  const newest = dated.reduce<Figure | null>(
     (best, one) => (best === null || momentOf(one) > momentOf(best) ? one : best),
     null,
   );
-  return known.some((figure) => newest !== null && timeIn(figure) !== timeIn(newest)) ? newest : null;
+  return dated.some((figure) => newest !== null && timeIn(figure) !== timeIn(newest)) ? newest : null;
 }
 
 /** The time of a figure, if it is another than that of the newest; else empty. */

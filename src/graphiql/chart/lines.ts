@@ -34,9 +34,9 @@ export function lineColours(
   chosen: readonly string[],
   { lines }: Colours,
 ): { readonly top: readonly Line[]; readonly others: readonly Line[]; colourOf(name: string): string } {
-  const { top, others } = coloured(picture, chosen);
+  const { top, others: rest } = coloured(picture, chosen);
   const byName = new Map(top.map(({ name }, i) => [name, lines[i % lines.length] as string]));
-  return { top, others, colourOf: (name) => byName.get(name) ?? '' };
+  return { top, others: rest, colourOf: (name) => byName.get(name) ?? '' };
 }
 
 /**
@@ -49,22 +49,22 @@ export function drawLines(
   marginLeft = LEFT,
 ): Plotted {
   const { width, colours } = look;
-  const { top, others, colourOf } = lineColours(picture, chosen, colours);
+  const { top, others: rest, colourOf } = lineColours(picture, chosen, colours);
   const points = top.flatMap((line) => line.points);
   const focus = top.some(({ name }) => name === look.focus) ? look.focus : null;
   const bounded = top.filter(
-    ({ name, points: own }) =>
-      (top.length <= MAX_BANDS || name === focus) && own.some(({ low }) => low !== null),
+    ({ name, points: ownPoints }) =>
+      (top.length <= MAX_BANDS || name === focus) && ownPoints.some(({ low }) => low !== null),
   );
   const labels = endLabels(top, width);
   const opacityOf = (name: string) => (focus === null || focus === name ? 1 : FADED);
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
   const marginRight = top.length > 1 ? Math.max(...labels.map((label) => label.length)) * CHARACTER + 18 : 16;
-  const there = points.filter(({ value }) => value !== null);
+  const present = points.filter(({ value }) => value !== null);
   const mostPoints = Math.max(...top.map((line) => line.points.length));
-  const isRoomy = there.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - marginLeft - marginRight;
-  const withDots = isRoomy ? there : top.flatMap(alone);
+  const isRoomy = present.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - marginLeft - marginRight;
+  const withDots = isRoomy ? present : top.flatMap(alone);
   const svg = plotted(
     {
       height,
@@ -84,7 +84,7 @@ export function drawLines(
         Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 56 }),
         ...(all.some(({ value }) => (value ?? 0) < 0) ? [Plot.ruleY([0], { stroke: colours.muted })] : []),
         Plot.lineY(
-          others.flatMap((line) => line.points),
+          rest.flatMap((line) => line.points),
           { x: 'at', y: 'value', z: 'line', stroke: colours.other, strokeWidth: 1, ...inGroup('others') },
         ),
         Plot.areaY(
@@ -107,7 +107,7 @@ export function drawLines(
           strokeWidth: 2,
           ...inGroup('top'),
         }),
-        Plot.dot(others.flatMap(alone), { x: 'at', y: 'value', fill: colours.other, r: 2 }),
+        Plot.dot(rest.flatMap(alone), { x: 'at', y: 'value', fill: colours.other, r: 2 }),
         Plot.dot(withDots, {
           x: 'at',
           y: 'value',
@@ -126,7 +126,7 @@ export function drawLines(
   if (top.length > 1)
     labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, opacityOf });
   nameParts(svg, 'g.top path', top);
-  nameParts(svg, 'g.others path', others);
+  nameParts(svg, 'g.others path', rest);
   const [x, y] = [svg.scale('x'), svg.scale('y')];
   svg.spots = {
     all: all.flatMap(({ line, at, value, figure }) =>

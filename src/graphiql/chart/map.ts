@@ -36,11 +36,11 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
   const figureOf = ({ properties: { code } }: Shape) => byCode.get(code);
   const scale = mapScale(scaleOf ?? figures.map(({ value }) => value), colours);
   const colourOf = (shape: Shape) => scale.colourOf(figureOf(shape)?.value ?? 0);
-  const [known, unknown] = [true, false].map((isKnown) =>
+  const [covered, unknown] = [true, false].map((isKnown) =>
     africa.features.filter((shape) => (figureOf(shape) !== undefined) === isKnown),
   ) as [Shape[], Shape[]];
   const newest = isLatest ? newestOf(figures) : null;
-  const old = known.filter((shape) => isOld(figureOf(shape) as Figure, newest));
+  const old = covered.filter((shape) => isOld(figureOf(shape) as Figure, newest));
   const [hatch, striped] = [idIn(look, 'hatch'), idIn(look, 'stripes')];
   const isNarrow = width < NARROW;
   const longitude = ({ properties: { centre } }: Shape) => centre[0];
@@ -58,11 +58,11 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
       projection: { type: 'azimuthal-equal-area', rotate: [-18, -2], domain: africa, inset: 12 },
       marks: [
         Plot.geo(unknown, { fill: `url(#${hatch})`, ...outline, ...inGroup('without-figure') }),
-        Plot.geo(known, { fill: colourOf, ...outline, ...inGroup('with-figure') }),
+        Plot.geo(covered, { fill: colourOf, ...outline, ...inGroup('with-figure') }),
         Plot.geo(old, { fill: `url(#${striped})`, ...inGroup('old') }),
         Plot.dot(africa.features, { x: longitude, y: latitude, r: 1, sort: null, ...inGroup('places') }),
         Plot.dot(islands(unknown), { ...disc, fill: `url(#${hatch})`, ...inGroup('islands-without') }),
-        Plot.dot(islands(known), { ...disc, fill: colourOf, ...inGroup('islands') }),
+        Plot.dot(islands(covered), { ...disc, fill: colourOf, ...inGroup('islands') }),
       ],
     },
     look,
@@ -79,10 +79,10 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
   };
   tellSpots(svg, [
     ['without-figure', unknown],
-    ['with-figure', known],
+    ['with-figure', covered],
     ['old', old],
     ['islands-without', islands(unknown)],
-    ['islands', islands(known)],
+    ['islands', islands(covered)],
   ]);
   nameIslands(svg, look, places);
   svg.prepend(

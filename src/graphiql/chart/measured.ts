@@ -58,10 +58,10 @@ function unitOf(measure: Look['measure'], year: number, unit: string): string {
 /** Takes of each line the figure of a year, or the latest. */
 export function rankingOf(picture: LinesPicture, year: number | null): BarsPicture {
   const figures = picture.lines.flatMap(({ points }) => {
-    const there = points.flatMap(({ figure }) => (figure === null ? [] : [figure]));
-    const found =
-      year === null ? there.at(-1) : there.findLast((figure) => Math.floor(momentOf(figure)) === year);
-    return found === undefined ? [] : [found];
+    const figures = points.flatMap(({ figure }) => (figure === null ? [] : [figure]));
+    const figure =
+      year === null ? figures.at(-1) : figures.findLast((figure) => Math.floor(momentOf(figure)) === year);
+    return figure === undefined ? [] : [figure];
   });
   const [first] = figures;
   // A map stays one in years of which little is known.

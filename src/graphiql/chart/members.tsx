@@ -70,9 +70,9 @@ export function Search({
   const [text, setText] = useState('');
   const onChange = (typed: string) => {
     const wanted = typed.trim().toLowerCase();
-    const found = members.find(({ key, name }) => name.toLowerCase() === wanted || key === typed.trim());
-    setText(found === undefined ? typed : '');
-    if (found !== undefined) choose(found.key);
+    const member = members.find(({ key, name }) => name.toLowerCase() === wanted || key === typed.trim());
+    setText(member === undefined ? typed : '');
+    if (member !== undefined) choose(member.key);
   };
   return (
     <span className="search">

@@ -115,13 +115,13 @@ function add(
   fieldsOf: FieldsOf,
   insertions: Map<number, string>,
 ): boolean {
-  const there = fieldsOf(set);
+  const fields = fieldsOf(set);
   const missing: string[] = [];
   let isWhole = true;
   for (const [name, below] of Object.entries(needed)) {
     if (isSelected(set, name, below)) continue;
     // The same name for something else, or for the same thing under a condition: a second field of it would be another answer.
-    const isTaken = there.some(
+    const isTaken = fields.some(
       (field) =>
         responseKey(field) === name && (field.name.value !== name || (field.directives ?? []).length > 0),
     );
@@ -162,12 +162,12 @@ function projection(sets: readonly SelectionSetNode[], fieldsOf: FieldsOf): (val
   const project = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(project);
     if (typeof value !== 'object' || value === null) return value;
-    const kept: Record<string, unknown> = {};
+    const result: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
       const projected = below.get(key);
-      if (projected !== undefined) kept[key] = projected === null ? item : projected(item);
+      if (projected !== undefined) result[key] = projected === null ? item : projected(item);
     }
-    return kept;
+    return result;
   };
   return project;
 }

@@ -39,8 +39,8 @@ function sourcesOf(figures: readonly Figure[]): string[] {
   );
   return [...bySource.values()].map((rows) => {
     const [first] = rows as [Figure];
-    const told = [yearsOf(rows), first.origin?.licence ?? ''].filter((part) => part !== '').join(', ');
-    return told === '' ? sourceNameOf(first) : `${sourceNameOf(first)} (${told})`;
+    const details = [yearsOf(rows), first.origin?.licence ?? ''].filter((part) => part !== '').join(', ');
+    return details === '' ? sourceNameOf(first) : `${sourceNameOf(first)} (${details})`;
   });
 }
 

@@ -58,13 +58,13 @@ export function withYears(query: string, variables: string, indicator: string): 
  * The scope that an operation asks for in so many words; null if it leaves it open, or puts it in a variable.
  */
 export function scopeIn(query: string): Scope | null {
-  let found: Scope | null = null;
+  let scope: Scope | null = null;
   edited(query, '', (field) => {
     for (const { name, value } of field.arguments ?? [])
-      if (name.value === 'scope' && value.kind === Kind.ENUM) found ??= value.value as Scope;
+      if (name.value === 'scope' && value.kind === Kind.ENUM) scope ??= value.value as Scope;
     return [];
   });
-  return found;
+  return scope;
 }
 
 /** The operation with another scope at each place that names one. */

@@ -215,7 +215,7 @@ function Legend({
     const drawn = list.current?.closest('.picture')?.querySelector<SVGSVGElement>('.frame svg');
     if (drawn != null) emphasise(drawn, name, true);
   };
-  const { top, others, colourOf } = lineColours(picture, chosen, colours);
+  const { top, others: rest, colourOf } = lineColours(picture, chosen, colours);
   if (top.length < 2) return null;
   return (
     <div className="legend">
@@ -245,14 +245,14 @@ function Legend({
             )}
           </li>
         ))}
-        {others.length > 0 && (
+        {rest.length > 0 && (
           <li>
             <span className="swatch" style={{ background: colours.other }} />
-            {othersName(others.length)}
+            {othersName(rest.length)}
           </li>
         )}
       </ul>
-      {others.length > 0 && (
+      {rest.length > 0 && (
         <label>
           Highlight{' '}
           <select
@@ -262,7 +262,7 @@ function Legend({
             <option value="" disabled>
               one of the others
             </option>
-            {others
+            {rest
               .map(({ name }) => name)
               .sort()
               .map((name) => (
@@ -283,18 +283,18 @@ function WithLinks({
   readonly text: string;
   readonly pages: readonly (readonly [string, string])[];
 }) {
-  const found = pages.find(([name]) => text.includes(name));
-  if (found === undefined) return text;
-  const [name, url] = found;
+  const match = pages.find(([name]) => text.includes(name));
+  if (match === undefined) return text;
+  const [name, url] = match;
   const [before = '', ...rest] = text.split(name);
-  const others = pages.filter((page) => page !== found);
+  const otherPages = pages.filter((page) => page !== match);
   return (
     <>
-      <WithLinks text={before} pages={others} />
+      <WithLinks text={before} pages={otherPages} />
       <a href={url} target="_blank" rel="noreferrer">
         {name}
       </a>
-      <WithLinks text={rest.join(name)} pages={others} />
+      <WithLinks text={rest.join(name)} pages={otherPages} />
     </>
   );
 }

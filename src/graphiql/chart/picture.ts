@@ -132,8 +132,8 @@ function dedupe(figures: readonly Figure[]): Figure[] {
   const all = [...new Map(figures.map((figure) => [whole(figure), figure])).values()];
   const named = all.filter(({ source }) => source !== null);
   if (named.length === 0 || named.length === all.length) return all;
-  const told = new Set(named.map((figure) => key(figure, null)));
-  return all.filter((figure) => figure.source !== null || !told.has(key(figure, null)));
+  const namedKeys = new Set(named.map((figure) => key(figure, null)));
+  return all.filter((figure) => figure.source !== null || !namedKeys.has(key(figure, null)));
 }
 
 type Trait = (figure: Figure) => string | null;
@@ -157,10 +157,9 @@ export function seriesOf(figures: readonly Figure[]): Figure[][][] {
   return [...Map.groupBy(figures, subjectOf).values()].map((rows) => apart(rows, TRAITS));
 }
 
-function apart(rows: Figure[], [trait, ...others]: readonly Trait[]): Figure[][] {
+function apart(rows: Figure[], [trait, ...rest]: readonly Trait[]): Figure[][] {
   if (rows.length === 1 || new Set(rows.map(timeOf)).size === rows.length) return [rows];
-  if (trait !== undefined)
-    return [...Map.groupBy(rows, trait).values()].flatMap((some) => apart(some, others));
+  if (trait !== undefined) return [...Map.groupBy(rows, trait).values()].flatMap((some) => apart(some, rest));
   const downwards = [...Map.groupBy(rows, timeOf).values()].map((some) =>
     some.toSorted((a, b) => b.value - a.value),
   );
@@ -216,8 +215,9 @@ export function barsOf(
   const national = new Map<string, Figure>();
   for (const figure of bars) {
     if (!figure.isNational || figure.country === '') continue;
-    const there = national.get(figure.country);
-    if (there === undefined || momentOf(figure) >= momentOf(there)) national.set(figure.country, figure);
+    const nationalFigure = national.get(figure.country);
+    if (nationalFigure === undefined || momentOf(figure) >= momentOf(nationalFigure))
+      national.set(figure.country, figure);
   }
   const map = national.size >= least ? [...national.values()] : null;
   const key = `bars ${unit} ${indicator}`;
@@ -242,16 +242,16 @@ function namesOf(firsts: readonly Figure[]): string[] {
   const taken = new Set<string>();
   return firsts.map((figure) => {
     const { country, countryName, indicator, indicatorName, place, source, release } = figure;
-    const own = [areCountries && countryName, areIndicators && indicatorName, place].filter(Boolean);
+    const parts = [areCountries && countryName, areIndicators && indicatorName, place].filter(Boolean);
     const rivals = bySubject.get(subjectOf(figure)) ?? [];
     const ofSource = rivals.filter((one) => one.source === source);
     const named = [
-      ...(own.length > 0 ? own : [countryName || indicatorName]),
+      ...(parts.length > 0 ? parts : [countryName || indicatorName]),
       ofSource.length < rivals.length && sourceNameOf(figure),
       differ((one) => one.release, ofSource) && release,
     ];
-    const told = named.filter(Boolean).join(', ');
-    const whole = taken.has(told) && rivals.length === 1 ? `${told} (${country} ${indicator})` : told;
+    const label = named.filter(Boolean).join(', ');
+    const whole = taken.has(label) && rivals.length === 1 ? `${label} (${country} ${indicator})` : label;
     let name = whole;
     for (let i = 2; taken.has(name); i += 1) name = `${whole} ${i}`;
     taken.add(name);

@@ -86,9 +86,9 @@ export function thinned(svg: Plotted, axis: 'x'): void {
   );
   const isKept = (i: number, step: number) => (i - zero) % step === 0;
   const fit = (step: number) => {
-    const kept = labels.map((_, i) => i).filter((i) => isKept(i, step));
-    return kept.every((i, at) => {
-      const before = kept[at - 1];
+    const shownLabels = labels.map((_, i) => i).filter((i) => isKept(i, step));
+    return shownLabels.every((i, at) => {
+      const before = shownLabels[at - 1];
       if (before === undefined) return true;
       const room = Math.abs((places[i] ?? 0) - (places[before] ?? 0));
       return room >= ((widths[i] ?? 0) + (widths[before] ?? 0)) / 2 + TICK_GAP;

@@ -68,11 +68,11 @@ export type Poster = SVGSVGElement & { spots: Spots };
 
 /** Puts a drawing on its ground, with its title, legend and notes. */
 export function framed(
-  { title: own, subtitle: below, legend, drawing, words, notes }: Framed,
+  { title: ownTitle, subtitle: below, legend, drawing, words, notes }: Framed,
   { width, colours, isBare, heading = null }: PosterLook,
 ): Poster {
-  const title = heading ?? own;
-  const subtitle = title === own ? below : [own, below].filter((part) => part !== '').join(', ');
+  const title = heading ?? ownTitle;
+  const subtitle = title === ownTitle ? below : [ownTitle, below].filter((part) => part !== '').join(', ');
   const poster = svgElement('svg', {
     xmlns: 'http://www.w3.org/2000/svg',
     width,
@@ -128,9 +128,9 @@ function lineLegend(
   width: number,
   colours: Colours,
 ) {
-  const { top, others, colourOf } = lineColours(picture, chosen, colours);
+  const { top, others: rest, colourOf } = lineColours(picture, chosen, colours);
   const entries = top.map(({ name }) => ({ name, line: name, colour: colourOf(name) }));
-  if (others.length > 0) entries.push({ name: othersName(others.length), line: '', colour: colours.other });
+  if (rest.length > 0) entries.push({ name: othersName(rest.length), line: '', colour: colours.other });
   const legend = svgElement('g', { class: 'legend', 'font-size': 13 });
   let x = 0;
   let y = LEGEND_LINE;

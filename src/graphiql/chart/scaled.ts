@@ -49,11 +49,12 @@ export function scaled(picture: LinesPicture | BarsPicture, wantsLog: boolean): 
     values.map((value) => [value]),
     wantsLog && picture.kind === 'lines',
   );
-  const told = { ...picture, remarks: scaling.remarks, isLog: scaling.isLog };
-  const scaledPicture = told.kind === 'lines' ? scaledLines(told, scaling) : scaledBars(told, scaling);
+  const described = { ...picture, remarks: scaling.remarks, isLog: scaling.isLog };
+  const scaledPicture =
+    described.kind === 'lines' ? scaledLines(described, scaling) : scaledBars(described, scaling);
   const isEmpty =
     scaledPicture.kind === 'lines' ? scaledPicture.lines.length === 0 : scaledPicture.bars.length === 0;
-  return isEmpty ? { ...told, kind: 'values' } : scaledPicture;
+  return isEmpty ? { ...described, kind: 'values' } : scaledPicture;
 }
 
 function scaledLines(picture: LinesPicture, { keeps }: Scaling): LinesPicture {
@@ -75,12 +76,12 @@ function scaledPoint(point: Point, keeps: Keeps): Point {
 }
 
 function scaledBars({ bars, map, scaleOf, ...picture }: BarsPicture, { keeps }: Scaling): BarsPicture {
-  const kept = <Of extends { readonly value: number }>(those: readonly Of[]) =>
+  const shownOf = <Of extends { readonly value: number }>(those: readonly Of[]) =>
     those.filter(({ value }) => keeps(value));
-  const places = map === null ? [] : kept(map);
+  const places = map === null ? [] : shownOf(map);
   return {
     ...picture,
-    bars: kept(bars),
+    bars: shownOf(bars),
     map: places.length > 0 ? places : null,
     ...(scaleOf !== undefined && { scaleOf: scaleOf.filter(keeps) }),
   };

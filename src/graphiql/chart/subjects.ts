@@ -81,7 +81,7 @@ export function hasBoth({ figures }: Picture): boolean {
 
 /** A figure that is the only one makes a bar: the table that GraphiQL shows of it is no picture. */
 export function alone(picture: Picture): Picture {
-  const [figure, ...others] = picture.kind === 'values' ? picture.figures : [];
-  if (figure === undefined || others.length > 0) return picture;
+  const [figure, ...rest] = picture.kind === 'values' ? picture.figures : [];
+  if (figure === undefined || rest.length > 0) return picture;
   return barsOf(figure.unit ?? figure.indicator, figure.indicator, [figure]);
 }

@@ -62,8 +62,8 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
   }
 
   function meant(event: PointerEvent): number {
-    const own = event.target instanceof Element ? event.target.getAttribute('data-spot') : null;
-    if (own !== null || svg === null) return Number(own ?? -1);
+    const spot = event.target instanceof Element ? event.target.getAttribute('data-spot') : null;
+    if (spot !== null || svg === null) return Number(spot ?? -1);
     const { left, top, width } = svg.getBoundingClientRect();
     const scale = widthOf(svg) / width;
     const [x, y] = [(event.clientX - left) * scale, (event.clientY - top) * scale];

@@ -23,8 +23,8 @@ export function Years({ years, year, choose }: YearsProps) {
   const isStill = useSyncExternalStore(listen, () => stillness.matches);
   const [isPlaying, setPlaying] = useState(false);
   const last = years.length - 1;
-  const found = year === null ? -1 : years.indexOf(year);
-  const at = found < 0 ? last : found;
+  const index = year === null ? -1 : years.indexOf(year);
+  const at = index < 0 ? last : index;
   const next = years[at + 1];
   const mayPlay = isPlaying && !isStill;
   const choosing = useRef(choose);

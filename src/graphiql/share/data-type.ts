@@ -65,13 +65,13 @@ function objectType(
   depth: number,
 ): string {
   if (depth > MAX_DEPTH) return 'unknown';
-  const found = new Map<string, Found>();
+  const fields = new Map<string, Found>();
   const spread = new Set<string>();
-  for (const set of sets) collect(scope, typeName, set, true, found, spread);
-  scope.fieldsLeft -= found.size;
+  for (const set of sets) collect(scope, typeName, set, true, fields, spread);
+  scope.fieldsLeft -= fields.size;
   if (scope.fieldsLeft < 0) return 'unknown';
   const indent = '  '.repeat(depth);
-  const lines = Array.from(found, ([key, { nodes, owner, isSure }]) => {
+  const lines = Array.from(fields, ([key, { nodes, owner, isSure }]) => {
     const type = fieldType(scope, owner, nodes, depth);
     return `${indent}readonly ${key}${isSure ? '' : '?'}: ${type};\n`;
   });
@@ -83,17 +83,17 @@ function collect(
   typeName: string,
   { selections }: SelectionSetNode,
   isSure: boolean,
-  found: Map<string, Found>,
+  fields: Map<string, Found>,
   spread: Set<string>,
 ): void {
   for (const one of selections) {
     const always = isSure && (one.directives ?? []).length === 0;
     if (one.kind === Kind.FIELD) {
       const key = (one.alias ?? one.name).value;
-      const there = found.get(key) ?? { nodes: [], owner: typeName, isSure: false };
-      there.nodes.push(one);
-      there.isSure ||= always;
-      found.set(key, there);
+      const field = fields.get(key) ?? { nodes: [], owner: typeName, isSure: false };
+      field.nodes.push(one);
+      field.isSure ||= always;
+      fields.set(key, field);
       continue;
     }
     const below = one.kind === Kind.FRAGMENT_SPREAD ? scope.fragments.get(one.name.value) : one;
@@ -105,7 +105,7 @@ function collect(
       spread.add(name);
     }
     const narrowed = below.typeCondition?.name.value ?? typeName;
-    collect(scope, narrowed, below.selectionSet, always && narrowed === typeName, found, spread);
+    collect(scope, narrowed, below.selectionSet, always && narrowed === typeName, fields, spread);
   }
 }
 

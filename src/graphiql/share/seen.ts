@@ -52,38 +52,38 @@ export function seenAsText(seen: Seen): string {
 
 /** Reads the view of a link; null if it can't be read. Others wrote it: nothing of it is taken on trust. */
 export function seenOf(text: string): Seen | null {
-  let told: unknown;
+  let value: unknown;
   try {
-    told = JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return null;
   }
-  if (!isRecord(told)) return null;
-  const found = SIDES.find((one) => one === told.side);
-  if (found === undefined) return null;
-  const pictures = isRecord(told.pictures) ? Object.entries(told.pictures).slice(0, MAX_PICTURES) : [];
+  if (!isRecord(value)) return null;
+  const side = SIDES.find((one) => one === value.side);
+  if (side === undefined) return null;
+  const pictures = isRecord(value.pictures) ? Object.entries(value.pictures).slice(0, MAX_PICTURES) : [];
   return {
-    side: found,
-    isWide: told.wide === true,
+    side,
+    isWide: value.wide === true,
     look: {
-      isTable: told.table === true,
+      isTable: value.table === true,
       pictures: Object.fromEntries(pictures.map(([key, look]) => [key, lookOf(look)])),
     },
   };
 }
 
-function lookOf(told: unknown): Partial<Look> {
-  if (!isRecord(told)) return {};
-  const { highlight, removed, kind, isLog, isShared, measure, base, year, scope } = told;
+function lookOf(value: unknown): Partial<Look> {
+  if (!isRecord(value)) return {};
+  const { highlight, removed, kind, isLog, isShared, measure, base, year, scope } = value;
   const isScope = scope === 'NATIONAL' || scope === 'PLACES';
-  const known = MEASURES.find((one) => one === measure);
+  const knownMeasure = MEASURES.find((one) => one === measure);
   return {
     ...(isNames(highlight) && { highlight }),
     ...(isNames(removed) && { removed }),
     ...(typeof kind === 'string' && { kind }),
     ...(isLog === true && { isLog }),
     ...(isShared === true && { isShared }),
-    ...(known !== undefined && { measure: known }),
+    ...(knownMeasure !== undefined && { measure: knownMeasure }),
     ...(Number.isInteger(base) && { base: base as number }),
     ...(Number.isInteger(year) && { year: year as number }),
     ...(isScope && { scope }),

@@ -187,12 +187,17 @@ export function boundOf(
       const cost = field.extensions.cost ?? 'UNSAID';
       const isRow = rowTypeOf(type) !== null;
       const isList = holdsList(field);
-      const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
-      if (node.selectionSet === undefined) return own;
+      const fieldBound = ownBound(
+        { field, cost, isList, node, type },
+        type === root ? null : parents,
+        scope,
+        sizes,
+      );
+      if (node.selectionSet === undefined) return fieldBound;
       // The rows of a page are no more than those of its list.
       const isOfList = isList && !isRow;
       const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
-      return both(own, below(getNamedType(field.type), node.selectionSet, items));
+      return both(fieldBound, below(getNamedType(field.type), node.selectionSet, items));
     },
   });
   const bound = both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));

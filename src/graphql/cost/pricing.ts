@@ -131,8 +131,8 @@ async function priceOf(
   const tally = tallyFor(priced, learned, isExplained, parts);
   const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
   const { effort, warnings, bill } = context;
-  const errors = await runDry(priced, context).catch((fault: unknown) => {
-    if (fault !== effort.refusal) throw fault;
+  const errors = await runDry(priced, context).catch((error: unknown) => {
+    if (error !== effort.refusal) throw error;
     return [];
   });
   // Held values are listed; if that decides nothing, it is left.
@@ -309,11 +309,11 @@ function tallied(next: FetchBatch, learned: Learned, isDeriving: boolean, tally:
     years === null &&
     learned.facts().totals === 'true' &&
     learned.knowsSeries(countryCode, metricKey);
-  return async (demands, sending, telling) => {
+  return async (demands, sending, listener) => {
     // If several figures go with another one, the service is asked for the latest.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
-    await next(demands, sending, telling);
+    await next(demands, sending, listener);
   };
 }
 
@@ -325,14 +325,14 @@ function spared(next: FetchBatch): FetchBatch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
   const isBrought = ({ countryCode, metricKey }: Demand) =>
     asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
-  return (demands, sending, telling) => {
+  return (demands, sending, listener) => {
     const missing = demands.filter((demand) => !isBrought(demand));
-    tellAll(telling, demands.filter(isBrought), []);
+    tellAll(listener, demands.filter(isBrought), []);
     asked.push({
       codes: new Set(missing.map(({ countryCode }) => countryCode)),
       keys: new Set(missing.map(({ metricKey }) => metricKey)),
     });
-    return next(missing, sending, telling);
+    return next(missing, sending, listener);
   };
 }
 
@@ -377,17 +377,18 @@ function counted(
     ...figures,
     find(demands, sending) {
       const { tenant } = sending.caller;
-      const found = figures.find(demands, sending);
-      if (!tenantCache.isAtHand) return found;
-      const held = found === null ? entries.atHand(tenant, demands) : [];
+      const outcomes = figures.find(demands, sending);
+      if (!tenantCache.isAtHand) return outcomes;
+      const cachedEntries = outcomes === null ? entries.atHand(tenant, demands) : [];
       for (const [i, demand] of demands.entries()) {
-        const isHeld = found?.outcomes[i] !== undefined || isFresh(demand, held[i], now(), freshness);
+        const isHeld =
+          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), freshness);
         if (isHeld || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
         if (isDeriving) tally.isCertain = false;
       }
-      return found;
+      return outcomes;
     },
     async fetch(demands, ...sending) {
       if (tally.refusal !== null) throw tally.refusal;

@@ -103,8 +103,8 @@ export function openTally(parts: Ceilings) {
       if (refusal !== null) throw refusal;
       fewest.add(demand);
       if (fewest.calls > mostByFigures) {
-        const others = bill.calls - dataCalls();
-        throw refuse(others + Math.max(dataCalls(), fewest.calls), 'at least ');
+        const otherCalls = bill.calls - dataCalls();
+        throw refuse(otherCalls + Math.max(dataCalls(), fewest.calls), 'at least ');
       }
       if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
     },
@@ -151,7 +151,7 @@ export function dearestField(
       const isList = holdsList(field);
       const type = getNamedType(field.type);
       const { name } = rowTypeOf(type) ?? type;
-      const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
+      const fieldCalls = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
       // The rows of a page are those that its connection was weighed for.
       const items =
         isList && rowTypeOf(parentType) === null
@@ -161,7 +161,7 @@ export function dearestField(
         node.selectionSet === undefined
           ? NOTHING
           : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
-      const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
+      const { weight, path } = fieldCalls >= below.weight ? { weight: fieldCalls, path: [] } : below;
       return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
     },
   });

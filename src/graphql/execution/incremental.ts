@@ -35,9 +35,9 @@ class Pooled {
   readonly resolve: ResolveTogether = (call) => {
     if (this.#waiting.size === 0) this.#onPause?.(new Promise((resolve) => this.#whenQuiet(resolve)));
     const settle = Promise.withResolvers<readonly unknown[]>();
-    const others = this.#waiting.get(call.field);
-    if (others === undefined) this.#waiting.set(call.field, [{ call, settle }]);
-    else others.push({ call, settle });
+    const waitingCalls = this.#waiting.get(call.field);
+    if (waitingCalls === undefined) this.#waiting.set(call.field, [{ call, settle }]);
+    else waitingCalls.push({ call, settle });
     return settle.promise;
   };
 
@@ -218,12 +218,12 @@ class DeliveryOrder<Told extends ToldPart> {
   }
 
   #complete(fragment: Fragment): void {
-    const there = fragment.parts.filter(({ state }) => state === 'there');
+    const readyParts = fragment.parts.filter(({ state }) => state === 'there');
     this.#pending -= 1;
     fragment.state = 'told';
-    const parts = there.map((part) => ({ path: part.path, part: part.outcome as Told }));
+    const parts = readyParts.map((part) => ({ path: part.path, part: part.outcome as Told }));
     this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
-    for (const part of there) this.isTold(part);
+    for (const part of readyParts) this.isTold(part);
     this.#goOnWithin(fragment);
   }
 
@@ -299,19 +299,19 @@ export class IncrementalRun<Told extends ToldPart> {
   #ids = 0;
 
   /**
-   * @param tell makes the message on an executed part
-   * @param fault makes the message on a part that was not executed to its end
+   * @param write makes the message on an executed part
+   * @param failedPart makes the message on a part that was not executed to its end
    * @param onChange called if there is something to tell, or nothing more will come
    */
   constructor(
     parts: RunParts,
-    tell: (executed: Executed, isLost: boolean) => Told,
-    fault: (error: unknown) => Told,
+    write: (executed: Executed, isLost: boolean) => Told,
+    failedPart: (error: unknown) => Told,
     onChange: () => void,
   ) {
     this.#parts = parts;
-    this.#tell = tell;
-    this.#fault = fault;
+    this.#tell = write;
+    this.#fault = failedPart;
     this.#onChange = onChange;
     this.#first = openPart({ path: [], position: null });
     this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
@@ -394,21 +394,21 @@ export class IncrementalRun<Told extends ToldPart> {
       if (object === null) continue;
       const path = responsePathAsArray(objects.holder.path(slot));
       const position = { column: objects, slot };
-      const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
+      const findFragment = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
       const here = new Map<DeferUsage, Fragment>();
       if (begins.length > 0) slotsOf(this.#fragments, objects).set(slot, here);
       for (const usage of begins) {
-        const parent = usage.parent && known(usage.parent);
+        const parent = usage.parent && findFragment(usage.parent);
         const fragment = this.#openFragment(path, usage.label, parent);
         here.set(usage, fragment);
         part.begun.push({ what: fragment, position });
       }
       for (const { usages, plan } of groups) {
-        const fragments = usages.flatMap((usage) => known(usage) ?? []);
+        const fragments = usages.flatMap((usage) => findFragment(usage) ?? []);
         const added = this.#add(part, openPart({ path, fragments, position }));
         const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
         run.begin(() => {
-          void this.#start(added, this.#open(added, { holder, root: { plan, object } }, known));
+          void this.#start(added, this.#open(added, { holder, root: { plan, object } }, findFragment));
         });
       }
     }
@@ -482,8 +482,8 @@ export class IncrementalRun<Told extends ToldPart> {
 }
 
 function slotsOf<Value>(map: Map<Column, Map<number, Value>>, column: Column): Map<number, Value> {
-  const known = map.get(column);
-  if (known !== undefined) return known;
+  const slots = map.get(column);
+  if (slots !== undefined) return slots;
   const made = new Map<number, Value>();
   map.set(column, made);
   return made;

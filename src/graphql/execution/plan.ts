@@ -107,8 +107,8 @@ const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafTyp
 ]);
 
 function leafKind(type: GraphQLLeafType): LeafKind {
-  const own = isScalarType(type) ? type.extensions.shortcut : undefined;
-  const { test, value } = own ?? SHORTCUTS.get(type) ?? NONE;
+  const shortcut = isScalarType(type) ? type.extensions.shortcut : undefined;
+  const { test, value } = shortcut ?? SHORTCUTS.get(type) ?? NONE;
   const ask = (given: unknown): unknown => {
     const serialized = type.serialize(given);
     if (serialized != null) return serialized;
@@ -339,8 +339,8 @@ class Planner {
     let selection: CollectedSelection;
     try {
       selection = by.select(type, nodes);
-    } catch (fault) {
-      return objectPlan(type, [], undefined, fault as GraphQLError);
+    } catch (error) {
+      return objectPlan(type, [], undefined, error as GraphQLError);
     }
     const { fields, deferred } = selection;
     if (deferred === undefined) return this.planObject(type, fields, by);
@@ -420,8 +420,8 @@ class Planner {
   }
 
   #argsOf(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['args'] {
-    const known = this.#argsByNode.get(node);
-    if (known?.definition === definition) return known.args;
+    const cachedArgs = this.#argsByNode.get(node);
+    if (cachedArgs?.definition === definition) return cachedArgs.args;
     const args = node.arguments?.some(hasVariable) ? null : getArgumentValues(definition, node);
     this.#argsByNode.set(node, { definition, args });
     return args;
@@ -450,9 +450,9 @@ function objectPlan(
   type: GraphQLObjectType,
   fields: readonly FieldPlan[],
   deferral: ObjectDeferral | undefined,
-  fault?: GraphQLError,
+  error?: GraphQLError,
 ): ObjectPlan {
-  return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, fault };
+  return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, fault: error };
 }
 
 export function compiled(plan: ObjectPlan): ObjectBuilder {

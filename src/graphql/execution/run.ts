@@ -123,8 +123,8 @@ const LONG_LIST = 1_000;
  * too.
  */
 export async function runPlan(parts: RunParts): Promise<Executed> {
-  const { fault } = parts.plan.root;
-  if (fault !== undefined) return { data: ['null'], errors: [fault] };
+  const { fault: error } = parts.plan.root;
+  if (error !== undefined) return { data: ['null'], errors: [error] };
   const root = { plan: parts.plan.root, object: parts.rootValue ?? {} };
   return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
 }
@@ -267,9 +267,10 @@ export class Run {
   ): void {
     // Some of the objects may be lost before their values are there.
     const asked = holder.objects.objects.slice();
-    const there = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
-    const spread = (given: readonly unknown[] | Error) => complete(spreadOver(asked, given, there === asked));
-    if (there.length === 0) {
+    const objects = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
+    const spread = (given: readonly unknown[] | Error) =>
+      complete(spreadOver(asked, given, objects === asked));
+    if (objects.length === 0) {
       spread([]);
       return;
     }
@@ -277,7 +278,7 @@ export class Run {
     const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
     let given: ReturnType<ResolveTogether> | Error;
     try {
-      given = this.#scope.together({ field: holder.field, objects: there, args, context, info });
+      given = this.#scope.together({ field: holder.field, objects, args, context, info });
     } catch (error) {
       given = toError(error);
     }
@@ -341,11 +342,11 @@ export class Run {
   ): Column {
     const plan = this.#planFor(selected, values.length);
     const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
-    const { fault } = plan;
+    const { fault: error } = plan;
     for (let slot = 0; slot < values.length; slot += 1) {
       const object = this.#presence(field, column, values[slot], slot) as object | null;
-      if (fault === undefined || object === null) column.objects[slot] = object;
-      else this.#errors.fail(field, fault, holder, slot, column);
+      if (error === undefined || object === null) column.objects[slot] = object;
+      else this.#errors.fail(field, error, holder, slot, column);
     }
     this.#descend(column);
     return column;
@@ -362,16 +363,16 @@ export class Run {
         this.#parts.onList?.(items.length - before);
       } else if (value !== null) {
         const named = `${field.parentType.name}.${field.name}`;
-        const fault = new Error(`Expected Iterable, but did not find one for field "${named}".`);
-        this.#errors.fail(field, fault, holder, slot, column);
+        const error = new Error(`Expected Iterable, but did not find one for field "${named}".`);
+        this.#errors.fail(field, error, holder, slot, column);
       }
       column.endsAt(slot, items.length, value === null);
     }
-    this.#scheduler.waitForAll(items, (there) => {
+    this.#scheduler.waitForAll(items, (items) => {
       const complete = () => {
-        column.items = this.#complete(field, shape.item, column, there);
+        column.items = this.#complete(field, shape.item, column, items);
       };
-      if (there.length > LONG_LIST) this.#scheduler.inTurn(complete);
+      if (items.length > LONG_LIST) this.#scheduler.inTurn(complete);
       else complete();
     });
     return column;
@@ -388,8 +389,8 @@ export class Run {
     const { context, plan } = this.#parts;
     const resolveType = type.resolveType ?? defaultTypeResolver;
     const info = this.#infoOf(field, holder);
-    const there = values.map((value, slot) => this.#presence(field, column, value, slot));
-    const names = there.map((value, slot) => {
+    const present = values.map((value, slot) => this.#presence(field, column, value, slot));
+    const names = present.map((value, slot) => {
       info.slot = slot;
       try {
         return value === null ? null : resolveType(value, context, info, type);
@@ -398,13 +399,13 @@ export class Run {
       }
     });
     this.#scheduler.waitForAll(names, (types) => {
-      for (let slot = 0; slot < there.length; slot += 1) {
-        const object = there[slot] as object | null;
+      for (let slot = 0; slot < present.length; slot += 1) {
+        const object = present[slot] as object | null;
         if (object === null) continue;
         const name = types[slot];
         const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
         if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
-          const plan = this.#planFor(shape.planOf(concrete), there.length);
+          const plan = this.#planFor(shape.planOf(concrete), present.length);
           if (plan.fault === undefined) column.choose(slot, plan, object);
           else this.#errors.fail(field, plan.fault, holder, slot, column);
         } else {
@@ -496,9 +497,9 @@ export class Scheduler {
   work(): void | Promise<void> {
     try {
       this.#work();
-    } catch (fault) {
+    } catch (error) {
       this.#isEnded = true;
-      throw fault;
+      throw error;
     }
     if (this.#isOver()) return;
     return new Promise<void>((resolve, reject) => {
@@ -627,9 +628,9 @@ export class Scheduler {
     if (this.#isEnded) return;
     try {
       work();
-    } catch (fault) {
+    } catch (error) {
       this.#isEnded = true;
-      this.#broken(fault);
+      this.#broken(error);
     }
   }
 }

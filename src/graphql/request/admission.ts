@@ -153,8 +153,8 @@ export class Admission {
   }
 
   #laneOf({ flow }: Caller): Lane {
-    const known = this.#laneOfFlow.get(flow);
-    if (known !== undefined) return known;
+    const existing = this.#laneOfFlow.get(flow);
+    if (existing !== undefined) return existing;
     const lane = this.#open(flow);
     this.#laneOfFlow.set(flow, lane);
     return lane;

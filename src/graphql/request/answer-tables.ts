@@ -107,7 +107,7 @@ interface Collector {
 
 function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth: number): AnswerField[] {
   if (depth > MAX_DEPTH) return [];
-  const found = new Map<string, ReturnType<typeof lookedUp> & { readonly sets: SelectedSet[] }>();
+  const fields = new Map<string, ReturnType<typeof lookedUp> & { readonly sets: SelectedSet[] }>();
   const seen = new Set<string>();
   const typeOf = (name: string) => collector.schema?.getType(name) ?? null;
   const collect = ({ set, parent }: SelectedSet): void => {
@@ -126,17 +126,17 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
         collect({ set: selectionSet, parent: typeOf(typeCondition.name.value) });
       } else {
         const name = (selection.alias ?? selection.name).value;
-        const field = found.get(name) ?? { ...lookedUp(parent, selection.name.value), sets: [] };
+        const field = fields.get(name) ?? { ...lookedUp(parent, selection.name.value), sets: [] };
         if (selection.selectionSet !== undefined)
           field.sets.push({ set: selection.selectionSet, parent: field.type });
-        found.set(name, field);
+        fields.set(name, field);
       }
     }
   };
   for (const one of selected) collect(one);
-  collector.count += found.size;
+  collector.count += fields.size;
   if (collector.count > MAX_FIELDS) throw new TooManyFields();
-  return Array.from(found, ([name, { sets, isList, kind }]) => ({
+  return Array.from(fields, ([name, { sets, isList, kind }]) => ({
     name,
     isList,
     kind,

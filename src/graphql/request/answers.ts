@@ -157,12 +157,12 @@ export class AnswersTable implements Shrinkable {
       const { caller, plain } = incoming;
       if (plain === null) return begun(incoming);
       const since = { startedAtMs: now(), lookingMs: performance.now() };
-      const answer = (found: KeptAnswer | null) => {
-        this.#lookups[found === null ? 'misses' : 'hits'] += 1;
-        return found === null ? begun(incoming) : this.#repeat(found, incoming, plain, since);
+      const answer = (cachedAnswer: KeptAnswer | null) => {
+        this.#lookups[cachedAnswer === null ? 'misses' : 'hits'] += 1;
+        return cachedAnswer === null ? begun(incoming) : this.#repeat(cachedAnswer, incoming, plain, since);
       };
-      const found = this.#find(plain, caller);
-      return found instanceof Promise ? found.then(answer) : answer(found);
+      const cachedAnswer = this.#find(plain, caller);
+      return cachedAnswer instanceof Promise ? cachedAnswer.then(answer) : answer(cachedAnswer);
     };
   }
 
@@ -212,8 +212,8 @@ export class AnswersTable implements Shrinkable {
     if (schemaAnswer !== undefined) return schemaAnswer;
     const { tenant } = caller;
     const name = nameOf(question, caller);
-    const found = this.#holding(name, tenant);
-    if (found === null || tenantCache.isAtHand) return found;
+    const cachedAnswer = this.#holding(name, tenant);
+    if (cachedAnswer === null || tenantCache.isAtHand) return cachedAnswer;
     return tenantCache.lookUp(tenant).then(() => this.#holding(name, tenant));
   }
 

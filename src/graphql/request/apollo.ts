@@ -128,14 +128,14 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
       return refused(asked.refusal, !isUnlisted ? 400 : isModern(run.accepts) ? 403 : 200, run, parts);
     }
     run.onError = asked.onError;
-    const { headers: given, ...others } = asked.request;
+    const { headers: given, ...rest } = asked.request;
     const passed: ApolloContext['passed'] = { run, isExplained: isExplained(request), planned: null };
     const {
       status = 200,
       headers,
       body,
     } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { ...others, headers: new HeaderMap(Object.entries(given)) },
+      httpGraphQLRequest: { ...rest, headers: new HeaderMap(Object.entries(given)) },
       context: async () => ({ passed }),
     });
     // An answer that the client can't take is not sent, though it may have been made.
@@ -147,11 +147,11 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     setRunHeaders(headers, status, run, parts);
     const { written } = run;
     // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
-    const told =
+    const answerBody =
       tooLong === null
         ? worded(string, run)
         : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
-    const text = written !== null && run.errors !== null ? written.body : told;
+    const text = written !== null && run.errors !== null ? written.body : answerBody;
     const response = { status, headers, body: text };
     // An answer without a plan of its own is an error, or a price: that is another once something is held.
     if (run.errors === null || written === null) return response;
@@ -206,10 +206,12 @@ async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>>
     parseOptions: { maxTokens: config.maxTokens },
     validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
     formatError(formatted, error) {
-      const told = formatError(formatted, error, (fault) =>
-        onFault(fault, 'operation', requestIds.of(error as object)),
+      const formattedError = formatError(formatted, error, (cause) =>
+        onFault(cause, 'operation', requestIds.of(error as object)),
       );
-      return config.introspection ? told : { ...told, message: withoutSuggestion(told.message) };
+      return config.introspection
+        ? formattedError
+        : { ...formattedError, message: withoutSuggestion(formattedError.message) };
     },
     logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
     plugins: [
@@ -423,10 +425,13 @@ async function answerByPlan(
 ): Promise<GatewayResponse | null> {
   const { execution, answers, config } = parts;
   const { params, contentType } = plain;
-  const known = parts.operations.find(params, run.context.caller.flow !== UNPROVEN);
-  if (known === undefined || inputRefusal(known.operation, params.variables, config.maxListItems) !== null)
+  const cachedOperation = parts.operations.find(params, run.context.caller.flow !== UNPROVEN);
+  if (
+    cachedOperation === undefined ||
+    inputRefusal(cachedOperation.operation, params.variables, config.maxListItems) !== null
+  )
     return null;
-  const planned = known.with(params.variables);
+  const planned = cachedOperation.with(params.variables);
   if (planned === null) return null;
   if ((await execution.refusalOf(planned, run)) !== null) return null;
   run.onError = params.onError;

@@ -110,12 +110,15 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
   }
 
   /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
-  function grouped({ fields, begins }: CollectedFields, own: UsageSet): ReturnType<FieldCollector['select']> {
+  function grouped(
+    { fields, begins }: CollectedFields,
+    usageSet: UsageSet,
+  ): ReturnType<FieldCollector['select']> {
     const here = new Map<string, readonly FieldNode[]>();
     const groups: { readonly usages: UsageSet; readonly fields: Map<string, readonly FieldNode[]> }[] = [];
     for (const [key, details] of fields) {
       const usages = outermost(details);
-      const isHere = isSame(usages, own);
+      const isHere = isSame(usages, usageSet);
       let group = isHere ? undefined : groups.find((other) => isSame(other.usages, usages));
       if (!isHere && group === undefined) {
         group = { usages, fields: new Map() };
@@ -160,9 +163,9 @@ class CollectedFields {
 
   #addField(node: FieldNode, usage: DeferUsage | undefined): void {
     const key = (node.alias ?? node.name).value;
-    const known = this.fields.get(key);
-    if (known === undefined) this.fields.set(key, [{ node, usage }]);
-    else known.push({ node, usage });
+    const details = this.fields.get(key);
+    if (details === undefined) this.fields.set(key, [{ node, usage }]);
+    else details.push({ node, usage });
   }
 
   #addFragment(selection: FragmentSpreadNode | InlineFragmentNode, around: DeferUsage | undefined): void {
@@ -302,45 +305,46 @@ function deliveryFormatFor(accepts: string): DeliveryFormat | null {
 
 const RULED_OUT = /^q *= *0(\.0*)?$/;
 
-function entriesOf2022(told: DeliveredPart): string[] {
-  const { path, label } = told.of;
+function entriesOf2022(delivered: DeliveredPart): string[] {
+  const { path, label } = delivered.of;
   const labelled = label === undefined ? '' : `"label":${JSON.stringify(label)},`;
-  if (told.kind === 'pending') return [];
+  if (delivered.kind === 'pending') return [];
   const at = JSON.stringify(path);
-  if (told.failed !== null) return [`{${labelled}"path":${at},"data":null${errorsOf(told.failed)}}`];
-  const isWithin = (part: (typeof told.parts)[number]) => part.path.length > path.length;
-  const within = told.parts
+  if (delivered.failed !== null)
+    return [`{${labelled}"path":${at},"data":null${errorsOf(delivered.failed)}}`];
+  const isWithin = (part: (typeof delivered.parts)[number]) => part.path.length > path.length;
+  const within = delivered.parts
     .filter(isWithin)
     .map(({ path, part }) => `{"path":${JSON.stringify(path)},"data":${part.data}${errorsOf(part)}}`);
-  const own = told.parts.filter((part) => !isWithin(part)).map(({ part }) => part);
-  const last = own.pop();
+  const newParts = delivered.parts.filter((part) => !isWithin(part)).map(({ part }) => part);
+  const last = newParts.pop();
   return [
     ...within,
-    ...own.map((part) => `{"path":${at},"data":${part.data}${errorsOf(part)}}`),
+    ...newParts.map((part) => `{"path":${at},"data":${part.data}${errorsOf(part)}}`),
     `{${labelled}"path":${at},"data":${last?.data ?? '{}'}${last === undefined ? '' : errorsOf(last)}}`,
   ];
 }
 
-function pendingOf(told: DeliveredPart): string[] {
-  if (told.kind !== 'pending') return [];
-  const { id, path, label } = told.of;
+function pendingOf(delivered: DeliveredPart): string[] {
+  if (delivered.kind !== 'pending') return [];
+  const { id, path, label } = delivered.of;
   return [JSON.stringify({ id: String(id), path, label })];
 }
 
-function entriesOfV02(told: DeliveredPart): string[] {
-  if (told.kind !== 'fragment') return [];
-  const id = idOf(told.of);
-  const above = told.of.path.length;
-  return told.parts.map(({ path, part }) => {
+function entriesOfV02(delivered: DeliveredPart): string[] {
+  if (delivered.kind !== 'fragment') return [];
+  const id = idOf(delivered.of);
+  const above = delivered.of.path.length;
+  return delivered.parts.map(({ path, part }) => {
     const below = path.slice(above);
     const subPath = below.length === 0 ? '' : `,"subPath":${JSON.stringify(below)}`;
     return `{${id}${subPath},"data":${part.data}${errorsOf(part)}}`;
   });
 }
 
-function completedOf(told: DeliveredPart): string[] {
-  if (told.kind !== 'fragment') return [];
-  return [`{${idOf(told.of)}${told.failed === null ? '' : errorsOf(told.failed)}}`];
+function completedOf(delivered: DeliveredPart): string[] {
+  if (delivered.kind !== 'fragment') return [];
+  return [`{${idOf(delivered.of)}${delivered.failed === null ? '' : errorsOf(delivered.failed)}}`];
 }
 
 const idOf = ({ id }: DeliveredPart['of']) => `"id":"${id}"`;
@@ -394,14 +398,14 @@ export class Delivery {
   /**
    * Returns the function that runs an operation so that it may come in parts; null if it comes whole.
    * @param maxAnswerBytes bytes of all parts together
-   * @param told words errors
+   * @param formatErrors words errors
    * @param tooLong makes the error of an answer that is longer than may be sent
    */
   runner(
     planned: PlannedOperation,
     schema: GraphQLSchema,
     maxAnswerBytes: number,
-    told: (errors: readonly GraphQLError[]) => readonly GraphQLFormattedError[],
+    formatErrors: (errors: readonly GraphQLError[]) => readonly GraphQLFormattedError[],
     tooLong: () => GraphQLError,
   ): typeof runPlan | null {
     const { document, operation } = planned.prepared;
@@ -413,7 +417,7 @@ export class Delivery {
       const data = isLost ? null : executed.data.join('');
       this.#bytes += data === null ? 0 : Buffer.byteLength(data);
       const isLong = this.#bytes > maxAnswerBytes;
-      const errors = told(isLong ? [tooLong()] : executed.errors);
+      const errors = formatErrors(isLong ? [tooLong()] : executed.errors);
       this.#errors.push(...errors);
       return { isLost: isLost || isLong, data: isLong ? null : data, errors };
     };
@@ -453,8 +457,8 @@ export class Delivery {
     const announced = waiting.findIndex(({ kind }) => kind !== 'pending');
     const pending = waiting.splice(0, announced < 0 ? waiting.length : announced);
     const { data, errors } = this.#first;
-    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
-    const members = `${told}"data":${data},${this.#format.first(pending)}`;
+    const errorsMember = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+    const members = `${errorsMember}"data":${data},${this.#format.first(pending)}`;
     yield `\r\n--${BOUNDARY}${this.#part(members, true)}`;
     for (;;) {
       waiting.push(...run.take());

@@ -183,7 +183,7 @@ function sumOfSelections(
   fragmentOf: (name: string) => FragmentDefinitionNode | null | undefined,
   worthOf: (selection: SelectionNode, below: number) => number,
 ): (set: SelectionSetNode | undefined) => number {
-  const known = new Map<string, number>();
+  const sums = new Map<string, number>();
 
   function ofSet(set: SelectionSetNode | undefined): number {
     let sum = 0;
@@ -195,11 +195,11 @@ function sumOfSelections(
   }
 
   function ofFragment(name: string): number {
-    const before = known.get(name);
+    const before = sums.get(name);
     if (before !== undefined) return before;
-    known.set(name, 0);
+    sums.set(name, 0);
     const sum = ofSet(fragmentOf(name)?.selectionSet);
-    known.set(name, sum);
+    sums.set(name, sum);
     return sum;
   }
 
@@ -246,8 +246,8 @@ export class PreparedOperations implements Shrinkable {
 
   find(asked: AskedText, isProven: boolean): Prepared | undefined {
     const name = nameOf(asked);
-    const known = this.#proven.ready.get(name);
-    if (known !== undefined) return known.prepared;
+    const cachedOperation = this.#proven.ready.get(name);
+    if (cachedOperation !== undefined) return cachedOperation.prepared;
     const entry = this.#unproven.ready.get(name);
     if (entry !== undefined && isProven) this.#proven.ready.set(name, entry);
     return entry?.prepared;
@@ -309,8 +309,8 @@ function prepareOperation(
 
   function planFor(variables: PlannedOperation['variables']): PlannedFor {
     const signature = conditions.map((name) => String(variables[name])).join();
-    const known = plans.get(signature);
-    if (known !== undefined) return known;
+    const cachedPlan = plans.get(signature);
+    if (cachedPlan !== undefined) return cachedPlan;
     const plan = planOperation(schema, document, operation, variables);
     const leads = leadsToFigures(plan.root.type, operation.selectionSet, scopeOf(plan, variables));
     const made = { plan, leadsToFigures: leads, bounded: null };
@@ -377,7 +377,7 @@ export interface ValidOperation extends AskedText {
 
 /** Checks labels. They tell parts of an answer apart: each is a text of its own, known before anything runs. */
 const deferralLabelRule: ValidationRule = (context) => {
-  const known = new Map<string, DirectiveNode>();
+  const labels = new Map<string, DirectiveNode>();
   return {
     Directive(node) {
       if (node.name.value !== 'defer') return;
@@ -388,8 +388,8 @@ const deferralLabelRule: ValidationRule = (context) => {
         context.reportError(new GraphQLError(message, { nodes: node }));
         return;
       }
-      const other = known.get(label.value);
-      known.set(label.value, node);
+      const other = labels.get(label.value);
+      labels.set(label.value, node);
       if (other === undefined) return;
       const message = `Two directives have the label "${label.value}". Give each a label of its own, or none.`;
       context.reportError(new GraphQLError(message, { nodes: [other, node] }));
@@ -414,14 +414,14 @@ export function limitRules({
       maxAliasesRule({
         n: maxAliases,
         allowList: [],
-        ...refusing((found) => `has ${found} aliases`, maxAliases),
+        ...refusing((count) => `has ${count} aliases`, maxAliases),
       }),
     ),
     armored(
       maxDepthRule({
         n: maxDepth,
         flattenFragments: true,
-        ...refusing((found) => `is ${found} levels deep`, maxDepth),
+        ...refusing((count) => `is ${count} levels deep`, maxDepth),
       }),
     ),
     maxRootFieldsRule(maxRootFields),
@@ -439,14 +439,14 @@ const armored =
     rule(context) as ASTVisitor;
 
 /** Turns the rejection of a rule, which tells its finding in its message alone, into the failure of our table. */
-function refusing(is: (found: number) => string, limit: number) {
+function refusing(is: (count: number) => string, limit: number) {
   return {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
         // A count that no number holds is only told to be above the limit.
-        const found = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
-        context?.reportError(tooExpensive(is(found), found, limit));
+        const count = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
+        context?.reportError(tooExpensive(is(count), count, limit));
       },
     ],
   };

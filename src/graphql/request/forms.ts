@@ -35,10 +35,10 @@ export async function received(
     const delivery = request instanceof DeferringRequest ? request.delivery : null;
     const caller = callerOf(request.headers, request.exchanged);
     const plain = plainRequests.read(request, caller);
-    const told = (response: GatewayResponse) =>
+    const limited = (response: GatewayResponse) =>
       withLimits(response, caller.purse?.limits?.() ?? ledger.limits(caller.tenant));
     const response = handle({ request, caller, plain, delivery });
-    return response instanceof Promise ? response.then(told) : told(response);
+    return response instanceof Promise ? response.then(limited) : limited(response);
   }
 
   const answerNamed =
@@ -57,10 +57,10 @@ export async function received(
 }
 
 /** Adds the IETF draft's `RateLimit` and `RateLimit-Policy`: the calls left of the key's plan, if it is named. */
-function withLimits(response: GatewayResponse, known: ReturnType<Ledger['limits']>): GatewayResponse {
-  if (known.length === 0) return response;
-  const left = known.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);
-  const policy = known.map(({ name, most, windowSeconds }) => `"${name}";q=${most};w=${windowSeconds}`);
+function withLimits(response: GatewayResponse, limits: ReturnType<Ledger['limits']>): GatewayResponse {
+  if (limits.length === 0) return response;
+  const left = limits.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);
+  const policy = limits.map(({ name, most, windowSeconds }) => `"${name}";q=${most};w=${windowSeconds}`);
   const headers = new Map(response.headers);
   headers.set('ratelimit', left.join(', ')).set('ratelimit-policy', policy.join(', '));
   return { ...response, headers };

@@ -65,9 +65,9 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
     authorization === undefined ? undefined : holders.find((holder) => holder.owns(authorization));
 
   async function exchanged(owner: KeyHolder, request: GatewayRequest): Promise<Exchanged> {
-    const own = await owner.exchange(request);
+    const given = await owner.exchange(request);
     // A tool's budget counts whoever pays.
-    return own.purse === undefined ? { ...own, purse: request.exchanged?.purse } : own;
+    return given.purse === undefined ? { ...given, purse: request.exchanged?.purse } : given;
   }
 
   return {
@@ -135,6 +135,10 @@ function refused({ code, message, fields, retryable }: Failure, request: Gateway
   ]);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   if (fields.retryAfterSeconds !== undefined) headers.set('retry-after', String(fields.retryAfterSeconds));
-  const told = { retryable, ...fields, requestId: request.requestId };
-  return { status, headers, body: errorBody(code, message, told, { extensions: { upstream: openBill() } }) };
+  const extensions = { retryable, ...fields, requestId: request.requestId };
+  return {
+    status,
+    headers,
+    body: errorBody(code, message, extensions, { extensions: { upstream: openBill() } }),
+  };
 }

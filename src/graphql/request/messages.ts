@@ -55,10 +55,10 @@ export function createCallers(tenants: Tenants) {
     const borne = exchanged?.authorization ?? given;
     const tenant = tenants.of(borne);
     const authorization = tenant.isNobody ? null : borne;
-    const { purse, visitor, note, refusalOf, rights } = exchanged ?? {};
-    const flow = tenant.isProven ? (purse ?? tenant).flow : UNPROVEN;
+    const { purse: budget, visitor, note, refusalOf, rights } = exchanged ?? {};
+    const flow = tenant.isProven ? (budget ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse, visitor, note, refusalOf, rights, flow, since, slices: 0 };
+    return { authorization, tenant, purse: budget, visitor, note, refusalOf, rights, flow, since, slices: 0 };
   };
 }
 
@@ -140,13 +140,13 @@ interface OperationParams extends AskedText {
 /** Reads `onError` of a request; undefined if nobody knows its value. */
 function errorBehaviorIn({ body, search }: GatewayRequest): ErrorBehavior | undefined {
   if (isObject(body)) return errorBehaviorOf(body.onError);
-  const [given, ...others] = search === '' ? [] : new URLSearchParams(search).getAll('onError');
-  return others.length === 0 ? errorBehaviorOf(given) : undefined;
+  const [given, ...rest] = search === '' ? [] : new URLSearchParams(search).getAll('onError');
+  return rest.length === 0 ? errorBehaviorOf(given) : undefined;
 }
 
 /** Reads a value of `onError`; undefined if nobody knows it. */
 export function errorBehaviorOf(given: unknown): ErrorBehavior | undefined {
-  return given == null ? 'PROPAGATE' : ERROR_BEHAVIORS.find((known) => known === given);
+  return given == null ? 'PROPAGATE' : ERROR_BEHAVIORS.find((behavior) => behavior === given);
 }
 
 /**
@@ -211,8 +211,8 @@ export function forApollo(given: GatewayRequest, { allows }: PersistedTexts) {
 function namedBy(sha256Hash: string, { search, body }: GatewayRequest) {
   const extensions = { persistedQuery: { version: 1, sha256Hash } };
   if (isObject(body)) {
-    const { query: _, documentId: __, doc_id: ___, id: ____, ...others } = body;
-    return { search, body: { ...others, extensions } };
+    const { query: _, documentId: __, doc_id: ___, id: ____, ...rest } = body;
+    return { search, body: { ...rest, extensions } };
   }
   const params = new URLSearchParams(search);
   for (const name of ['query', ...DOCUMENT_IDS]) params.delete(name);
@@ -425,11 +425,11 @@ export function toldErrors(
   errors: readonly GraphQLFormattedError[],
   requestId?: string,
 ): readonly GraphQLFormattedError[] {
-  const told = errors.slice(0, MAX_ERRORS).map(shortened);
-  const others = errors.slice(MAX_ERRORS);
-  if (others.length > 0) told.push(summaryOf(others));
-  if (requestId === undefined) return told;
-  return told.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  const shown = errors.slice(0, MAX_ERRORS).map(shortened);
+  const rest = errors.slice(MAX_ERRORS);
+  if (rest.length > 0) shown.push(summaryOf(rest));
+  if (requestId === undefined) return shown;
+  return shown.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
 }
 
 function shortened(error: GraphQLFormattedError): GraphQLFormattedError {
@@ -440,14 +440,14 @@ function shortened(error: GraphQLFormattedError): GraphQLFormattedError {
 }
 
 /** Sums up the others under the code of the first of them, so that a reader of codes finds one that is known. */
-function summaryOf(others: readonly GraphQLFormattedError[]): GraphQLFormattedError {
-  const [first] = others;
+function summaryOf(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError {
+  const [first] = errors;
   return {
-    message: `There are ${others.length} errors more than an answer lists.`,
+    message: `There are ${errors.length} errors more than an answer lists.`,
     extensions: {
       code: first?.extensions?.code,
       retryable: first?.extensions?.retryable ?? false,
-      leftOut: countsOf(others.map(({ extensions }) => String(extensions?.code))),
+      leftOut: countsOf(errors.map(({ extensions }) => String(extensions?.code))),
     },
   };
 }
@@ -510,8 +510,8 @@ export function writeBody(
   errors: readonly GraphQLFormattedError[],
   extensions: object,
 ): string | Buffer {
-  const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
-  const start = `{${told}"data":`;
+  const errorsMember = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+  const start = `{${errorsMember}"data":`;
   const end = `,"extensions":${JSON.stringify(extensions)}}`;
   return lengthOf(data) > LONG_DATA ? bytesOf([start, ...data, end]) : start + data.join('') + end;
 }
@@ -609,8 +609,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   OPERATION_TIMEOUT: 504,
 };
 
-export function statusOfFault(fault: unknown): number {
-  const extensions = isObject(fault) ? fault.extensions : undefined;
+export function statusOfFault(error: unknown): number {
+  const extensions = isObject(error) ? error.extensions : undefined;
   return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 

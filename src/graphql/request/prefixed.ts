@@ -20,7 +20,7 @@ type Params = Readonly<Record<string, unknown>>;
  */
 export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: number): HandleRequest {
   /** Our texts by those of routers, and the hashes of ours by the hashes of theirs. */
-  const known = new BoundedCache<{ readonly text: string }>(
+  const cache = new BoundedCache<{ readonly text: string }>(
     MAX_BYTES,
     ({ text }, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
   );
@@ -28,8 +28,8 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
   const named = inverted(names.types);
 
   function ours(text: string): string {
-    const said = known.get(text) ?? { text: inOurWords(text, names, maxTokens) };
-    known.set(text, said);
+    const said = cache.get(text) ?? { text: inOurWords(text, names, maxTokens) };
+    cache.set(text, said);
     return said.text;
   }
 
@@ -43,23 +43,27 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
       ...(extensions as Params),
       persistedQuery: { ...asked, sha256Hash },
     });
-    const told = { ...params, ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}) };
+    const translatedParams = {
+      ...params,
+      ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}),
+    };
     if (typeof query !== 'string' || query === '') {
-      const own = hash === null ? undefined : known.get(hashKey(hash));
-      return own === undefined ? null : { ...told, extensions: withHash(own.text) };
+      const cachedText = hash === null ? undefined : cache.get(hashKey(hash));
+      return cachedText === undefined ? null : { ...translatedParams, extensions: withHash(cachedText.text) };
     }
     if (!hasPrefixed(query, names)) return null;
     const text = ours(query);
-    if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
+    if (hash === null || hash !== sha256Of(query)) return { ...translatedParams, query: text };
     const ownHash = sha256Of(text);
-    known.set(hashKey(hash), { text: ownHash });
-    return { ...told, query: text, extensions: withHash(ownHash) };
+    cache.set(hashKey(hash), { text: ownHash });
+    return { ...translatedParams, query: text, extensions: withHash(ownHash) };
   }
 
   return (request) => {
-    const own = request.method === 'GET' ? fromSearch(request, translated) : fromBody(request, translated);
-    if (own === null) return next(request);
-    const answer = next(own);
+    const translatedRequest =
+      request.method === 'GET' ? fromSearch(request, translated) : fromBody(request, translated);
+    if (translatedRequest === null) return next(request);
+    const answer = next(translatedRequest);
     return answer instanceof Promise
       ? answer.then((response) => withPrefixedTypes(response, named))
       : withPrefixedTypes(answer, named);
@@ -92,9 +96,9 @@ function fromSearch(
       return null;
     }
   }
-  const own = translated(params);
-  if (own === null) return null;
-  for (const [name, value] of Object.entries(own))
+  const translatedParams = translated(params);
+  if (translatedParams === null) return null;
+  for (const [name, value] of Object.entries(translatedParams))
     search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
   return new ChangedRequest(request, { search: `?${search}` });
 }
@@ -108,18 +112,18 @@ function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: n
   try {
     visit(parse(text, { maxTokens }), {
       NamedType({ name }) {
-        const own = types.get(name.value);
-        if (own !== undefined) replace(name, own);
+        const ownName = types.get(name.value);
+        if (ownName !== undefined) replace(name, ownName);
       },
       Field({ name, alias }) {
-        const own = fields.get(name.value);
-        if (own !== undefined) replace(name, alias === undefined ? `${name.value}: ${own}` : own);
+        const ownName = fields.get(name.value);
+        if (ownName !== undefined) replace(name, alias === undefined ? `${name.value}: ${ownName}` : ownName);
         else if (name.value === '__typename' && alias !== undefined)
           replace(alias, `${ALIASED}${alias.value}`);
       },
       ObjectField({ name, value }) {
-        const own = value.kind === Kind.STRING ? types.get(value.value) : undefined;
-        if (name.value === '__typename' && own !== undefined) replace(value, JSON.stringify(own));
+        const ownName = value.kind === Kind.STRING ? types.get(value.value) : undefined;
+        if (name.value === '__typename' && ownName !== undefined) replace(value, JSON.stringify(ownName));
       },
     });
   } catch {
@@ -127,14 +131,14 @@ function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: n
   }
   return edits
     .toSorted((a, b) => b.start - a.start)
-    .reduce((told, { start, end, text: by }) => `${told.slice(0, start)}${by}${told.slice(end)}`, text);
+    .reduce((text, { start, end, text: by }) => `${text.slice(0, start)}${by}${text.slice(end)}`, text);
 }
 
 /** Rewrites variables with our types in representations, which are lists of objects or objects. */
 function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
   const renamed = (value: unknown): unknown => {
-    const own = isObject(value) ? types.get(String(value.__typename)) : undefined;
-    return own === undefined ? value : { ...(value as Params), __typename: own };
+    const ownName = isObject(value) ? types.get(String(value.__typename)) : undefined;
+    return ownName === undefined ? value : { ...(value as Params), __typename: ownName };
   };
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [
@@ -145,10 +149,10 @@ function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
 }
 
 function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string, string>): GatewayResponse {
-  const { encoded: _, body, ...others } = response;
+  const { encoded: _, body, ...rest } = response;
   // Tables and parts are made by stages around this one, to which every answer is whole.
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) return response;
-  return { ...others, body: renamedIn(String(body), named) };
+  return { ...rest, body: renamedIn(String(body), named) };
 }
 
 /**

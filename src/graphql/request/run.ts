@@ -44,7 +44,7 @@ export interface OperationsParts {
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent, caller: Caller) => void;
   /** Called with a fault of ours, the place that met it, and the request, if that is known. */
-  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
+  readonly onFault: (error: unknown, where: string, requestId?: string) => void;
 }
 
 /** An operation and its cost, for all who get the same answer. */
@@ -155,8 +155,8 @@ export function setHeaders(
   { status, errors, nowMs, maxAgeSeconds, timing }: AnswerFacts,
 ): void {
   const mayBeKept = errors?.length === 0;
-  const kept = maxAgeSeconds === null ? 'private' : `private, max-age=${maxAgeSeconds}`;
-  headers.set('cache-control', mayBeKept ? kept : 'no-store');
+  const cacheControl = maxAgeSeconds === null ? 'private' : `private, max-age=${maxAgeSeconds}`;
+  headers.set('cache-control', mayBeKept ? cacheControl : 'no-store');
   // A cache may not take the answer for the plan of the operation, nor for another form of it, fresh or by its tag.
   headers.set('vary', mayBeKept ? VARIES : 'Authorization');
   headers.set('server-timing', timing);
@@ -438,7 +438,7 @@ export class Execution {
   }
 
   #tell(error: GraphQLError, requestId?: string): GraphQLFormattedError {
-    const onFault = (fault: unknown) => this.#parts.onFault(fault, 'operation', requestId);
+    const onFault = (error: unknown) => this.#parts.onFault(error, 'operation', requestId);
     return formatError(error.toJSON(), error, onFault);
   }
 
@@ -447,12 +447,14 @@ export class Execution {
     if (delivery === null) return null;
     const { schema, config } = this.#parts;
     const { maxAnswerBytes } = config;
-    const told = (errors: readonly GraphQLError[]) =>
+    const formatErrors = (errors: readonly GraphQLError[]) =>
       toldErrors(
         errors.map((error) => this.#tell(error, requestId)),
         requestId,
       );
-    return delivery.runner(planned, schema, maxAnswerBytes, told, () => answerTooLong(maxAnswerBytes));
+    return delivery.runner(planned, schema, maxAnswerBytes, formatErrors, () =>
+      answerTooLong(maxAnswerBytes),
+    );
   }
 
   /** Leaves an answer to its delivery, if parts of it are to come. */
@@ -463,12 +465,12 @@ export class Execution {
     errors: readonly GraphQLFormattedError[],
   ): boolean {
     if (run.delivery === null) return false;
-    const told = toldErrors(errors, run.requestId);
+    const formatted = toldErrors(errors, run.requestId);
     const onOver = (all: readonly GraphQLFormattedError[]) => {
       this.finish(run, operation, all);
       return extensionsOf(run);
     };
-    if (!run.delivery.begin({ data: data.join(''), errors: told, onOver })) return false;
+    if (!run.delivery.begin({ data: data.join(''), errors: formatted, onOver })) return false;
     run.errors = errors;
     run.isLasting = false;
     return true;
@@ -495,8 +497,8 @@ async function runBounded(
       onHalt: payer.close,
       job: caller,
     });
-  } catch (fault) {
-    if (effort.refusal === null || fault !== effort.refusal) throw fault;
+  } catch (error) {
+    if (effort.refusal === null || error !== effort.refusal) throw error;
     return { data: NULL, errors: [errorOf(effort.refusal)] };
   }
 }

@@ -33,15 +33,15 @@ export async function writtenAs(
   if (status !== 200 || !isWhole) return varied(response);
   const answer = await timeSliced(job, parsedInSteps(String(body)));
   const { data, errors, extensions } = isObject(answer) ? answer : {};
-  const faults = Array.isArray(errors) ? errors : [];
+  const errorList = Array.isArray(errors) ? errors : [];
   // Errors without data are no rows.
-  if (table === null || !isObject(data) || (faults.length > 0 && isNothing(data)))
-    return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
+  if (table === null || !isObject(data) || (errorList.length > 0 && isNothing(data)))
+    return varied({ ...response, status: errorList.length > 0 ? statusOfFault(errorList[0]) : status });
   const writer = await format.open(table.columns);
   const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
   const sent = await beginning(chunks, body.length * HELD_TIMES);
-  return { status, headers: told(headers, faults.length, extensions), body: sent };
+  return { status, headers: told(headers, errorList.length, extensions), body: sent };
 }
 
 /** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */

@@ -24,7 +24,7 @@ interface Held {
 /**
  * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
  * of Apollo's. They are read again when they change.
- * @param own texts that may run as well, and are not among those that are listed
+ * @param builtIn texts that may run as well, and are not among those that are listed
  * @param onProblem told why changed files can't be read: the documents that were read before hold until they can
  * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
  */
@@ -32,9 +32,9 @@ export async function openTrusted(
   path: string,
   onProblem: (problem: unknown) => void = () => {},
   lookMs = LOOK_MS,
-  own: readonly string[] = [],
+  builtIn: readonly string[] = [],
 ): Promise<PersistedTexts> {
-  const ownTexts = new Map(own.map((text) => [sha256Of(text), text]));
+  const ownTexts = new Map(builtIn.map((text) => [sha256Of(text), text]));
   const file = await watched(path, () => readAll(path), onProblem, lookMs);
   const isListed = (text: string) => file.held.allowed.has(text) || ownTexts.has(sha256Of(text));
   return {
@@ -69,7 +69,7 @@ export async function watched<Content>(
   lookMs = LOOK_MS,
 ): Promise<{ readonly held: Content; stop(): void }> {
   let seen = await stateOf(path);
-  let held: Content = await read();
+  let current: Content = await read();
   let isLooking = false;
   // Files that go together may be seen one after the other.
   let isAtFault = false;
@@ -82,7 +82,7 @@ export async function watched<Content>(
     if (isNew || isAtFault) {
       await read().then(
         (content) => {
-          held = content;
+          current = content;
           isAtFault = false;
         },
         (problem) => {
@@ -95,17 +95,17 @@ export async function watched<Content>(
   }, lookMs).unref();
   return {
     get held() {
-      return held;
+      return current;
     },
     stop: () => clearInterval(timer),
   };
 }
 
 /** Makes trusted documents known by their names beside all others, which may run too: issued keys tell them apart. */
-export function besideOthers(trusted: PersistedTexts, others: PersistedTexts): PersistedTexts {
+export function besideOthers(trusted: PersistedTexts, otherDocuments: PersistedTexts): PersistedTexts {
   return {
-    ...others,
-    get: (name, isProven) => trusted.get(name) ?? others.get(name, isProven),
+    ...otherDocuments,
+    get: (name, isProven) => trusted.get(name) ?? otherDocuments.get(name, isProven),
     lists: trusted.lists,
     admit: trusted.admit,
     get listed() {

@@ -97,16 +97,16 @@ const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly Figure
   // An entity, and a node, is one of several types.
   const type = isAbstractType(named) ? info.schema.getType('Country') : (rowTypeOf(named) ?? named);
   if (!isObjectType(type)) return [];
-  const found: FiguresField[] = [];
+  const fields: FiguresField[] = [];
   for (const nodes of fieldsBelow(scopeOfRows(info), type)) {
     const definition = type.getFields()[nodes[0]?.name.value ?? ''];
     if (definition === undefined) continue;
-    if (BY_CODE.has(definition.name)) found.push({ definition, nodes });
+    if (BY_CODE.has(definition.name)) fields.push({ definition, nodes });
     else if (asksForFigures(definition)) return [];
     else if (nodes.some((node) => leadsToFigures(getNamedType(definition.type), node.selectionSet, info)))
       return [];
   }
-  return found;
+  return fields;
 });
 
 /** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */

@@ -8,8 +8,8 @@ const LEAST_SHARED = 0.5;
  * (`electricity_access_pct`, `access_electricity_pct`), and then those that differ by letters.
  */
 export function alikeNames(name: string, names: readonly string[]): readonly string[] {
-  const own = wordsOf(name);
-  const shared = new Map(names.map((other) => [other, sharedOf(own, wordsOf(other))]));
+  const words = wordsOf(name);
+  const shared = new Map(names.map((other) => [other, sharedOf(words, wordsOf(other))]));
   const byWords = names.filter((other) => (shared.get(other) ?? 0) >= LEAST_SHARED);
   const ranked = byWords.toSorted((a, b) => (shared.get(b) ?? 0) - (shared.get(a) ?? 0));
   return [...new Set([...ranked, ...suggestionList(name, names)])];
@@ -19,7 +19,7 @@ function wordsOf(name: string): ReadonlySet<string> {
   return new Set(name.toLowerCase().split(/[^a-z0-9]+/));
 }
 
-function sharedOf(own: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const both = [...own].filter((word) => other.has(word)).length;
-  return both / (own.size + other.size - both);
+function sharedOf(words: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const both = [...words].filter((word) => other.has(word)).length;
+  return both / (words.size + other.size - both);
 }

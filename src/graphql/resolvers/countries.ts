@@ -55,7 +55,7 @@ const listing = createListing(
   'Country',
   {
     CODE: byCode<CountryRef>(({ code }) => code),
-    NAME: byName<CountryRef>(({ known }) => known?.name ?? null),
+    NAME: byName<CountryRef>(({ known: partial }) => partial?.name ?? null),
   },
   ({ code }) => [code],
 );
@@ -85,7 +85,7 @@ function loadCountries(
   const alone = new Map(wanted.map((code) => [code, needsList ? null : countryWithoutList(code, selected)]));
   const areAlone = wanted.every((code) => alone.get(code) !== null);
   if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
-  const found = promiseTry(() =>
+  const countries = promiseTry(() =>
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => {
       const all = new Map(list.map((record) => [record.code, record]));
       const ofCodes = wanted.flatMap((code) => all.get(code) ?? []);
@@ -102,8 +102,8 @@ function loadCountries(
       return wanted.flatMap((code) => byCodes.get(code) ?? (isWhole ? [] : (alone.get(code) ?? [])));
     }),
   );
-  if (!areAlone || !(found instanceof Promise)) return found;
-  return found.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
+  if (!areAlone || !(countries instanceof Promise)) return countries;
+  return countries.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
 }
 
 /** Countries of a region. A country that names none may be of it, which the list then says of itself. */
@@ -111,15 +111,15 @@ function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): rea
   const fields = (['region', 'subregion'] as const).filter((field) => filter[field] != null);
   const isOf = (record: CountryRecord, isEnough: (field: 'region' | 'subregion') => boolean) =>
     fields.every((field) => isEnough(field) || record[field]?.toLowerCase() === filter[field]?.toLowerCase());
-  const untold = list.filter(
+  const undecided = list.filter(
     (record) =>
       fields.some((field) => record[field] === null) && isOf(record, (field) => record[field] === null),
   );
   const [field] = fields;
-  const there = list.filter((record) => isOf(record, () => false));
-  if (untold.length === 0 || field === undefined) return there;
+  const matching = list.filter((record) => isOf(record, () => false));
+  if (undecided.length === 0 || field === undefined) return matching;
   const first = invalid({ route: countries.route, path: field }, 'expected string, received null');
-  return withLeftOut(there, { count: untold.length, first });
+  return withLeftOut(matching, { count: undecided.length, first });
 }
 
 /** The country of a code; null if there is none. Asks for the list only if the code alone won't do. */
@@ -201,10 +201,10 @@ const observation: BatchResolver<
     here ??= info.path;
     return here;
   };
-  const known = knownNames('metrics', context, path, [metricKey]);
-  if (!(known instanceof Promise)) return figuresOf(known);
+  const existing = knownNames('metrics', context, path, [metricKey]);
+  if (!(existing instanceof Promise)) return figuresOf(existing);
   path();
-  return known.then(figuresOf);
+  return existing.then(figuresOf);
 
   function figuresOf([key]: readonly string[]) {
     if (key === undefined) return codes.map(() => null);

@@ -81,20 +81,20 @@ function indexOf(rows: Series): SeriesIndex {
  * @param rows rows of one country and indicator
  * @returns null if there is none of that year and place
  */
-export function matching(rows: Series, own: ObservationRecord, year: number): Matching | Misfit | null {
+export function matching(rows: Series, row: ObservationRecord, year: number): Matching | Misfit | null {
   const { byYear, newest } = indexOf(rows);
-  const there = byYear.get(nameOfYear(year, own.locationName));
-  if (there === undefined) return null;
-  const [only] = there.size === 1 ? there.values() : [];
-  const found = there.get(shiftedKey(own, year - own.year)) ?? only;
-  if (found !== undefined && (found !== only || isOfPeriod(found.first, own, year))) {
-    const { rows: alike, first } = found;
+  const candidates = byYear.get(nameOfYear(year, row.locationName));
+  if (candidates === undefined) return null;
+  const [only] = candidates.size === 1 ? candidates.values() : [];
+  const match = candidates.get(shiftedKey(row, year - row.year)) ?? only;
+  if (match !== undefined && (match !== only || isOfPeriod(match.first, row, year))) {
+    const { rows: alike, first } = match;
     const isOlder =
-      first.countryCode === own.countryCode && first.metricKey === own.metricKey && year < own.year;
+      first.countryCode === row.countryCode && first.metricKey === row.metricKey && year < row.year;
     return { rows: alike, mayBeLatest: alike.length > 1 && !isOlder && isAsNew(first, newest) };
   }
-  const { countryCode, metricKey } = (only ?? ([...there.values()][0] as Alike)).first;
-  const words = `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${own.period}`;
+  const { countryCode, metricKey } = (only ?? ([...candidates.values()][0] as Alike)).first;
+  const words = `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${row.period}`;
   return new Misfit('period', words);
 }
 
@@ -112,18 +112,18 @@ function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): bool
  */
 export function decided(
   { rows, mayBeLatest }: Matching,
-  own: ObservationRecord,
+  row: ObservationRecord,
   latest: ObservationRecord | null,
 ): ObservationRecord | Misfit {
   const [first] = rows as readonly [ObservationRecord];
   if (rows.length === 1) return first;
   if (mayBeLatest && latest !== null && isSamePeriod(latest, first)) return latest;
-  let same = rows.filter(({ source }) => source === own.source);
-  if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === own.datasetVersion);
+  let same = rows.filter(({ source }) => source === row.source);
+  if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === row.datasetVersion);
   const [match, ...doubtful] = same;
   if (match !== undefined && doubtful.length === 0) return match;
   const { countryCode, metricKey, year } = first;
-  const words = `${countryCode} ${metricKey} has several figures of ${year} (${sourcesOf(rows).join(', ')}), and not just one of the source ${own.source}`;
+  const words = `${countryCode} ${metricKey} has several figures of ${year} (${sourcesOf(rows).join(', ')}), and not just one of the source ${row.source}`;
   return new Misfit('several', words);
 }
 
@@ -132,9 +132,9 @@ function isSamePeriod(a: ObservationRecord, b: ObservationRecord): boolean {
 }
 
 /** True if the figures of a year, all of them for one period, go with another one. */
-function isOfPeriod(only: ObservationRecord, own: ObservationRecord, year: number): boolean {
+function isOfPeriod(only: ObservationRecord, row: ObservationRecord, year: number): boolean {
   return (
-    periodKeyOf(only) === shiftedKey(own, year - own.year) || areYearAndDay(periodOf(own), periodOf(only))
+    periodKeyOf(only) === shiftedKey(row, year - row.year) || areYearAndDay(periodOf(row), periodOf(only))
   );
 }
 
@@ -157,38 +157,38 @@ function shiftedKey(row: ObservationRecord, yearsLater: number): string {
 
 /** The years of the figures, for a warning; null if there are none. */
 function yearsIn(rows: Series, { locationName }: ObservationRecord): string | null {
-  const found = rows.filter((row) => row.locationName === locationName).map(({ year }) => year);
-  if (found.length === 0) return null;
-  const [first, last] = [found.reduce((a, b) => Math.min(a, b)), found.reduce((a, b) => Math.max(a, b))];
+  const years = rows.filter((row) => row.locationName === locationName).map(({ year }) => year);
+  if (years.length === 0) return null;
+  const [first, last] = [years.reduce((a, b) => Math.min(a, b)), years.reduce((a, b) => Math.max(a, b))];
   return first === last ? `${first}` : `${first} to ${last}`;
 }
 
 /** The change of a figure against an earlier one, in their unit. */
-export function changeOf(own: ObservationRecord, earlier: ObservationRecord): number | Misfit {
-  return misfitOfUnits(own, earlier) ?? finite(own.value - earlier.value);
+export function changeOf(row: ObservationRecord, earlier: ObservationRecord): number | Misfit {
+  return misfitOfUnits(row, earlier) ?? finite(row.value - earlier.value);
 }
 
 /** The growth of a figure, in percent of an earlier one. */
-export function growthOf(own: ObservationRecord, earlier: ObservationRecord): number | Misfit {
-  const misfit = misfitOfUnits(own, earlier);
+export function growthOf(row: ObservationRecord, earlier: ObservationRecord): number | Misfit {
+  const misfit = misfitOfUnits(row, earlier);
   if (misfit !== null) return misfit;
   if (earlier.value <= 0) {
     const words = `${nameOf(earlier)} is ${earlier.value}, and growth in percent of that says nothing`;
     return new Misfit('base', words);
   }
-  return finite(((own.value - earlier.value) / earlier.value) * 100);
+  return finite(((row.value - earlier.value) / earlier.value) * 100);
 }
 
 /** A figure divided by another. */
-export function quotientOf(own: ObservationRecord, divisor: ObservationRecord): number | Misfit {
+export function quotientOf(row: ObservationRecord, divisor: ObservationRecord): number | Misfit {
   if (divisor.value === 0)
     return new Misfit('zero', `${nameOf(divisor)} is 0, and nothing can be divided by it`);
-  return finite(own.value / divisor.value);
+  return finite(row.value / divisor.value);
 }
 
-function misfitOfUnits(own: ObservationRecord, other: ObservationRecord): Misfit | null {
-  if (own.unit === other.unit) return null;
-  return new Misfit('unit', `${nameOf(own)} is in ${own.unit}, ${nameOf(other)} in ${other.unit}`);
+function misfitOfUnits(row: ObservationRecord, other: ObservationRecord): Misfit | null {
+  if (row.unit === other.unit) return null;
+  return new Misfit('unit', `${nameOf(row)} is in ${row.unit}, ${nameOf(other)} in ${other.unit}`);
 }
 
 function finite(value: number): number | Misfit {
@@ -232,9 +232,9 @@ function warnOfOperands(outcomes: readonly Outcome[], context: GraphContext, inf
 function wantedFor(
   { countryCode, metricKey, period, locationName }: ObservationRecord,
   year: number,
-  others: { readonly countryCode?: string; readonly metricKey?: string } = {},
+  otherKeys: { readonly countryCode?: string; readonly metricKey?: string } = {},
 ): WantedFigure {
-  return { countryCode, metricKey, ...others, year, period, isNational: locationName === null };
+  return { countryCode, metricKey, ...otherKeys, year, period, isNational: locationName === null };
 }
 
 /** The loaded rows that go with a figure; an Error if the rows could not be had. */
@@ -243,24 +243,24 @@ type Counterpart = Matching | Misfit | Error | null;
 /** The figure that another one is compared with. */
 type Operand = ObservationRecord | Misfit | Error | null;
 
-const findIn = (outcome: Outcome, own: ObservationRecord, year: number): Counterpart =>
-  outcome instanceof Error ? outcome : matching(outcome, own, year);
+const findIn = (outcome: Outcome, row: ObservationRecord, year: number): Counterpart =>
+  outcome instanceof Error ? outcome : matching(outcome, row, year);
 
 type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
 
 const NONE_ASKED: LatestByPair = new Map();
 
-const mayBeLatest = (found: Counterpart | undefined) =>
-  found instanceof Object && 'mayBeLatest' in found && found.mayBeLatest;
+const mayBeLatest = (counterpart: Counterpart | undefined) =>
+  counterpart instanceof Object && 'mayBeLatest' in counterpart && counterpart.mayBeLatest;
 
 /** The service's own choice, for pairs with several figures that may be the latest. */
 function latestOf(
   wanted: readonly WantedFigure[],
-  found: readonly Counterpart[],
+  counterparts: readonly Counterpart[],
   { bill, loaders }: GraphContext,
 ): PromiseOrValue<LatestByPair> {
   const pairs = new Map<string, WantedFigure>();
-  for (const [i, one] of wanted.entries()) if (mayBeLatest(found[i])) pairs.set(keyOf(one), one);
+  for (const [i, one] of wanted.entries()) if (mayBeLatest(counterparts[i])) pairs.set(keyOf(one), one);
   if (pairs.size === 0) return NONE_ASKED;
   bill.naive += pairs.size;
   return mapValue(loaders.observations.operands.latest([...pairs.values()]), (latest) => {
@@ -273,17 +273,18 @@ function latestOf(
  * @param onSeveral called if the service has chosen it among several
  */
 function operandIn(
-  found: Counterpart,
-  own: ObservationRecord,
+  counterpart: Counterpart,
+  row: ObservationRecord,
   wanted: WantedFigure,
   latest: LatestByPair,
   onSeveral: (operand: ObservationRecord, sources: readonly string[]) => void,
 ): Operand {
-  if (found === null || found instanceof Misfit || found instanceof Error) return found;
-  const chosen = found.mayBeLatest ? (latest.get(keyOf(wanted)) ?? null) : null;
+  if (counterpart === null || counterpart instanceof Misfit || counterpart instanceof Error)
+    return counterpart;
+  const chosen = counterpart.mayBeLatest ? (latest.get(keyOf(wanted)) ?? null) : null;
   if (chosen instanceof Error) return chosen;
-  const operand = decided(found, own, chosen);
-  if (operand === chosen && chosen !== null) onSeveral(chosen, sourcesOf(found.rows));
+  const operand = decided(counterpart, row, chosen);
+  if (operand === chosen && chosen !== null) onSeveral(chosen, sourcesOf(counterpart.rows));
   return operand;
 }
 
@@ -301,15 +302,15 @@ function operandsOf(
   context: GraphContext,
   warn: (i: number) => ReturnType<typeof severalWarning>,
 ): PromiseOrValue<readonly Operand[]> {
-  const found = rows.map((row, i) => findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year));
-  return mapValue(latestOf(wanted, found, context), (latest) =>
-    rows.map((row, i) => operandIn(found[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i))),
+  const counterparts = rows.map((row, i) => findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year));
+  return mapValue(latestOf(wanted, counterparts, context), (latest) =>
+    rows.map((row, i) => operandIn(counterparts[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i))),
   );
 }
 
 /** Compares figures with earlier ones of the same country, indicator and place. */
 function compared(
-  derive: (own: ObservationRecord, earlier: ObservationRecord) => number | Misfit,
+  derive: (row: ObservationRecord, earlier: ObservationRecord) => number | Misfit,
 ): Derived<ObservationChangeArgs, number> {
   return (rows, { since }, context, info) => {
     checkSince(since);
@@ -317,14 +318,14 @@ function compared(
     const warn = warningOf(context, info);
     const yearFor = ({ year }: ObservationRecord) => since ?? year - 1;
     const parents = rows.flatMap(({ year }, parent) => (since == null || since < year ? [parent] : []));
-    const own = parents.map((parent) => rows[parent] as ObservationRecord);
-    const wanted = own.map((row) => wantedFor(row, yearFor(row)));
+    const parentRows = parents.map((parent) => rows[parent] as ObservationRecord);
+    const wanted = parentRows.map((row) => wantedFor(row, yearFor(row)));
     const values: (number | Error | null)[] = rows.map(() => null);
     return mapValue(context.loaders.observations.operands.series(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
       const warnOfOperand = (i: number) => severalWarning(context, info, parents[i] ?? 0);
-      return mapValue(operandsOf(own, wanted, outcomes, context, warnOfOperand), (operands) => {
-        for (const [i, row] of own.entries()) {
+      return mapValue(operandsOf(parentRows, wanted, outcomes, context, warnOfOperand), (operands) => {
+        for (const [i, row] of parentRows.entries()) {
           const parent = parents[i] ?? 0;
           const earlier = operands[i] ?? gapIn(outcomes[i] ?? [], row, yearFor(row));
           if (earlier === null) continue;
@@ -348,14 +349,14 @@ function compared(
 }
 
 /** The misfit to warn of if there is no figure of a year, but there are earlier ones; else null. */
-function gapIn(rows: Outcome, own: ObservationRecord, year: number): Misfit | null {
+function gapIn(rows: Outcome, row: ObservationRecord, year: number): Misfit | null {
   if (rows instanceof Error) return null;
   const earlier = yearsIn(
     rows.filter((row) => row.year < year),
-    own,
+    row,
   );
   if (earlier === null) return null;
-  const { countryCode, metricKey } = own;
+  const { countryCode, metricKey } = row;
   return new Misfit(
     'gap',
     `${countryCode} ${metricKey} has earlier figures (${earlier}), and none of ${year}`,
@@ -371,8 +372,8 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const known = knownNames('metrics', context, () => info.pathOf(0), [metricKey]);
-  return mapValue(known, ([key]) => {
+  const existing = knownNames('metrics', context, () => info.pathOf(0), [metricKey]);
+  return mapValue(existing, ([key]) => {
     if (key === undefined) return rows.map(() => null);
     const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
     return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
@@ -395,9 +396,9 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
 
 /** The misfit to warn of if there is no divisor of the year, but there are some of others; else null. */
 function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
-  const others = rows instanceof Error ? null : yearsIn(rows, row);
-  if (others === null) return null;
-  const words = `${row.countryCode} ${metricKey} has figures of other years (${others}), and none of ${row.year}`;
+  const otherYears = rows instanceof Error ? null : yearsIn(rows, row);
+  if (otherYears === null) return null;
+  const words = `${row.countryCode} ${metricKey} has figures of other years (${otherYears}), and none of ${row.year}`;
   return new Misfit('years', words);
 }
 
@@ -410,12 +411,12 @@ interface RankGroup {
 const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const known =
+  const existing =
     among == null
       ? [...COVERED_COUNTRIES]
       : knownNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
   const sign = direction === 'ASC' ? -1 : 1;
-  return mapValue(known, (codes) => {
+  return mapValue(existing, (codes) => {
     const groups = [...Map.groupBy(rows.filter(isNational), groupOf).values()].map((some): RankGroup => {
       const [first] = some as [ObservationRecord];
       return {
@@ -426,14 +427,14 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
     const wanted = groups.flatMap((group) => group.wanted);
     return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
-      const found = groups.flatMap((group, i) =>
+      const counterparts = groups.flatMap((group, i) =>
         foundFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
       );
-      return mapValue(latestOf(wanted, found, context), (latest) => {
+      return mapValue(latestOf(wanted, counterparts, context), (latest) => {
         const rivals = new Map(
           groups.map((group, i) => {
-            const own = found.slice(i * codes.length, (i + 1) * codes.length);
-            return [groupOf(group.rows[0] as ObservationRecord), rivalsOf(group, own, latest)];
+            const groupCounterparts = counterparts.slice(i * codes.length, (i + 1) * codes.length);
+            return [groupOf(group.rows[0] as ObservationRecord), rivalsOf(group, groupCounterparts, latest)];
           }),
         );
         return rows.map((row, parent) => {
@@ -472,18 +473,18 @@ interface Rival {
  * The rivals of each figure of a group. They depend on its source and release alone: and on these only if some rival
  * has several figures, none of them its latest.
  */
-function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], latest: LatestByPair) {
-  const isPlain = found.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
-  const known = new Map<string, readonly Rival[]>();
+function rivalsOf({ rows, wanted }: RankGroup, counterparts: readonly Counterpart[], latest: LatestByPair) {
+  const isPlain = counterparts.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
+  const rivalsByGroup = new Map<string, readonly Rival[]>();
   return (row: ObservationRecord, onSeveral: Parameters<typeof operandIn>[4]): readonly Rival[] => {
     const name = isPlain || rows.length === 1 ? '' : JSON.stringify([row.source, row.datasetVersion]);
-    let rivals = known.get(name);
+    let rivals = rivalsByGroup.get(name);
     if (rivals === undefined) {
       rivals = wanted.flatMap((one, i) => {
-        const figure = operandIn(found[i] ?? null, row, one, latest, onSeveral);
+        const figure = operandIn(counterparts[i] ?? null, row, one, latest, onSeveral);
         return figure === null ? [] : [{ countryCode: one.countryCode, figure }];
       });
-      known.set(name, rivals);
+      rivalsByGroup.set(name, rivals);
     }
     return rivals;
   };

@@ -30,11 +30,11 @@ export function recordFields<
     'loading',
   );
   function recordOf(source: Source, context: GraphContext, field: string): PromiseOrValue<Rec | null> {
-    const known = loading.of(source);
-    if (known !== undefined) {
+    const pendingRecord = loading.of(source);
+    if (pendingRecord !== undefined) {
       // Rows that have a source in common come by it with the same field; each would have asked for itself.
-      if (known.field === field) context.bill.naive += 1;
-      return known.record;
+      if (pendingRecord.field === field) context.bill.naive += 1;
+      return pendingRecord.record;
     }
     const record = load(source, context);
     loading.put(source, { field, record });

@@ -33,8 +33,8 @@ const listing = createListing(
   'Indicator',
   {
     KEY: byCode<IndicatorRef>(({ key }) => key),
-    NAME: byName<IndicatorRef>(({ known }) => known?.name ?? null),
-    CATEGORY: byName<IndicatorRef>(({ known }) => known?.category ?? null),
+    NAME: byName<IndicatorRef>(({ known: partial }) => partial?.name ?? null),
+    CATEGORY: byName<IndicatorRef>(({ known: partial }) => partial?.category ?? null),
   },
   ({ key }) => [key],
 );
@@ -52,8 +52,8 @@ function loadIndicators(
     search == null && source == null
       ? all
       : mapValue(all, (list) => lists(context, ({ searched }) => searched(list, { search, source })));
-  return mapValue(passing, (found) => {
-    const list = warned(context, () => path, found);
+  return mapValue(passing, (records) => {
+    const list = warned(context, () => path, records);
     if (keys == null) return list.map(indicatorOf);
     const byKey = new Map(list.map((record) => [record.key, record]));
     const wanted = [...new Set(keys)];
@@ -61,9 +61,9 @@ function loadIndicators(
     const chosen = wanted.flatMap((key) => byKey.get(key) ?? []).map(indicatorOf);
     if (missing.length === 0) return chosen;
     return mapValue(context.loaders.indicators(), (catalogue) => {
-      const known = catalogue.map(({ key }) => key);
+      const keys = catalogue.map(({ key }) => key);
       // If it had records left out, the keys may be among those, and that is warned of.
-      if (leftOutOf(catalogue) === null) warnOfKeys(context, path, missing, known);
+      if (leftOutOf(catalogue) === null) warnOfKeys(context, path, missing, keys);
       return chosen;
     });
   });
@@ -178,7 +178,7 @@ function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
     const text = read(source, args, context);
     if (!(text instanceof Promise)) return warnedTime(context, () => info.path, text);
     const { path } = info;
-    return text.then((there) => warnedTime(context, () => path, there));
+    return text.then((time) => warnedTime(context, () => path, time));
   };
 }
 
@@ -188,7 +188,7 @@ function nameFromStatus(field: 'name' | 'url') {
   return (source: SourceRef, args: unknown, context: GraphContext) =>
     mapValue(
       read(source, args, context),
-      (told) => told ?? context.citing?.sourceNames.get(source.key)?.[field] ?? null,
+      (name) => name ?? context.citing?.sourceNames.get(source.key)?.[field] ?? null,
     );
 }
 
@@ -200,8 +200,8 @@ export const resolvers = {
       listing.page(args, context, () => loadIndicators(args, context, info)),
     indicator(_, { key }, context, info) {
       const { path } = info;
-      return mapValue(indicatorByKey(key, context, info, true), (found) => {
-        if (found !== null) return found;
+      return mapValue(indicatorByKey(key, context, info, true), (record) => {
+        if (record !== null) return record;
         return mapValue(
           knownNames('metrics', context, () => path, [key]),
           () => null,
@@ -216,19 +216,19 @@ export const resolvers = {
     id: ({ key }) => encodeId('Indicator', key),
     ...plainFields('Indicator', 'key'),
     ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
-    sources({ key, known }, _, context, info) {
+    sources({ key, known: partial }, _, context, info) {
       const keys =
-        known?.sources === undefined
+        partial?.sources === undefined
           ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
-          : known.sources;
+          : partial.sources;
       return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map((key) => ({ key })) ?? null);
     },
     async observation({ key }, { countryCode, maxAge }, context, info) {
       const { path } = info;
       const maxAgeMs = maxAgeMsOf(maxAge);
       const derived = derivedOf(info);
-      const found = knownNames('countries', context, () => path, [countryCode]);
-      const codes = found instanceof Promise ? await found : found;
+      const existing = knownNames('countries', context, () => path, [countryCode]);
+      const codes = existing instanceof Promise ? await existing : existing;
       const figures = latestFigures(derived, codes, key, maxAgeMs, context);
       const [national] = await warnedFigures(context, () => path, figures, true);
       if (national instanceof Error) throw national;

@@ -34,10 +34,10 @@ export function decodeId(id: string): GlobalId {
     const [type, ...key] = JSON.parse(Buffer.from(id, 'base64url').toString()) as string[];
     const isText = key.every((part) => typeof part === 'string');
     if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isText) {
-      const known = type as GlobalId['type'];
-      const isCodeSound = !OF_COUNTRIES.has(known) || /^[A-Z]{2}$/.test(key[0] ?? '');
-      const [least, most] = KEY_PARTS[known];
-      if (key.length >= least && key.length <= most && isCodeSound) return { type: known, key };
+      const typeName = type as GlobalId['type'];
+      const isCodeSound = !OF_COUNTRIES.has(typeName) || /^[A-Z]{2}$/.test(key[0] ?? '');
+      const [least, most] = KEY_PARTS[typeName];
+      if (key.length >= least && key.length <= most && isCodeSound) return { type: typeName, key };
     }
   } catch {
     // Falls through to the one answer for all texts that are no identifier.

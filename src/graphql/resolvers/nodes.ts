@@ -28,8 +28,8 @@ function nodeById(id: string, context: GraphContext, info: GraphQLResolveInfo): 
     const finding = find(id, decoded, context, info);
     const isLoading = finding instanceof Promise && type !== 'Observation' && !isAskedAhead(finding);
     if (isLoading && gatesBatch(info)) context.batchGate.closeDuring(finding);
-    const found = await finding;
-    return found === null ? null : { ...found, __typename: type };
+    const node = await finding;
+    return node === null ? null : { ...node, __typename: type };
   };
   return marksAskedAhead(named());
 }
@@ -66,11 +66,11 @@ async function observationById(
   checkMetricKey(metricKey);
   const wanted = { mode: 'series', countryCodes: [countryCode], metricKeys: [metricKey] } as const;
   const rows = await context.loaders.observations.rows({ ...wanted, maxAgeMs: Number.POSITIVE_INFINITY });
-  const found = observationOf(key, rows);
-  if (found === null) return null;
-  if (found.isRevised) warnOfRevised(context, path, key, found.row);
-  warnedOfPeriods(context, () => path, [found.row]);
-  return found.row;
+  const figure = observationOf(key, rows);
+  if (figure === null) return null;
+  if (figure.isRevised) warnOfRevised(context, path, key, figure.row);
+  warnedOfPeriods(context, () => path, [figure.row]);
+  return figure.row;
 }
 
 export const resolvers = {
@@ -129,9 +129,9 @@ function byId(
   info: GraphQLResolveInfo,
 ) {
   const id = keyIn(representation, 'id');
-  const found = decodeId(id).type;
-  if (type === null || found === type) return nodeById(id, context, info);
-  throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${found}, not of ${type}.`);
+  const idType = decodeId(id).type;
+  if (type === null || idType === type) return nodeById(id, context, info);
+  throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${idType}, not of ${type}.`);
 }
 
 /** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */

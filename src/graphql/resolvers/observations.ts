@@ -185,9 +185,9 @@ function ifKnown(
     goOn(names);
     return;
   }
-  const finding = mapValue(loaders.heldNames(dimension), (held) => {
-    const found = held === null ? names : names.filter((name) => held.has(name));
-    if (found.length > 0) goOn(found);
+  const finding = mapValue(loaders.heldNames(dimension), (cachedNames) => {
+    const existingNames = cachedNames === null ? names : names.filter((name) => cachedNames.has(name));
+    if (existingNames.length > 0) goOn(existingNames);
   });
   // If it can't be asked for now, the derived field asks for it, and fails by itself.
   if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
@@ -288,8 +288,8 @@ export function observationOf(
 }
 
 function isLike(row: ObservationRecord, key: readonly string[], parts: number): boolean {
-  const own = keyOf(row);
-  for (let i = 0; i < parts; i += 1) if (own[i] !== key[i]) return false;
+  const ownKey = keyOf(row);
+  for (let i = 0; i < parts; i += 1) if (ownKey[i] !== key[i]) return false;
   return true;
 }
 

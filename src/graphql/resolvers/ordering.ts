@@ -26,8 +26,8 @@ export function searched(
   if (source == null) return named;
   const wanted = source.toLowerCase();
   const isOf = ({ sources }: IndicatorRecord) => sources.some((key) => key.toLowerCase() === wanted);
-  const untold = named.filter((item) => !isOf(item)).map(({ sources }) => leftOutOf(sources));
-  return withLeftOut(named.filter(isOf), sumOf(untold));
+  const undecided = named.filter((item) => !isOf(item)).map(({ sources }) => leftOutOf(sources));
+  return withLeftOut(named.filter(isOf), sumOf(undecided));
 }
 
 function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
@@ -38,8 +38,8 @@ function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
     text = plain(`${key} ${name ?? ''} ${description}`);
     searchedTexts.put(item, text);
   }
-  const own = text;
-  return words.every((word) => own.includes(word));
+  const nameWords = text;
+  return words.every((word) => nameWords.includes(word));
 }
 
 /** Lists the words that a search is for, each once. */

@@ -81,10 +81,10 @@ export function warnOfKeys(
   keys: readonly string[],
   catalogue: readonly string[],
 ): void {
-  const known = new Set(catalogue);
+  const names = new Set(catalogue);
   const code = 'UNKNOWN_INDICATOR';
   for (const name of keys) {
-    if (known.has(name)) continue;
+    if (names.has(name)) continue;
     warnings.addOf(code, name, () => {
       const didYouMean = alikeNames(name, catalogue).slice(0, MAX_SUGGESTIONS);
       const message = `The catalogue has no indicator of the key ${name}.${didYouMeanIn(didYouMean)}`;
@@ -106,13 +106,13 @@ export function doubtKeys(context: GraphContext, keys: readonly string[], path?:
 
 function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphContext): void {
   const code = 'UNKNOWN_INDICATOR';
-  let known: readonly string[] | undefined;
+  let names: readonly string[] | undefined;
   let compared = 0;
   for (const [name, path] of doubts.absent()) {
     warnings.addOf(code, name, () => {
-      known ??= [...new Set([...listed.metrics, ...figured.metrics])];
-      compared += known.length;
-      const alike = compared > MAX_COMPARED ? [] : alikeNames(name, known);
+      names ??= [...new Set([...listed.metrics, ...figured.metrics])];
+      compared += names.length;
+      const alike = compared > MAX_COMPARED ? [] : alikeNames(name, names);
       const didYouMean = alike.slice(0, MAX_SUGGESTIONS);
       const message = `No figure of ${name} has come for any country that was asked for: there is none, or no such indicator.${didYouMeanIn(didYouMean)}`;
       return { code, message, path: responsePathAsArray(path), name, didYouMean };
@@ -145,7 +145,7 @@ export function warnedOnceLoaded<List extends object | null>(
   if (!(list instanceof Promise)) return warned(context, () => info.path, list);
   // Once the list is there, it is the turn of other objects.
   const { path } = info;
-  return list.then((there) => warned(context, () => path, there));
+  return list.then((items) => warned(context, () => path, items));
 }
 
 type PickedFigures = readonly (ObservationRecord | Error | null)[];
@@ -169,8 +169,8 @@ export function warnedFigures<Some extends PickedFigures>(
     return warnedOfPeriods(context, path, figures);
   }
   const where = path();
-  return figures.then((there) => {
-    warnedOfPeriods(context, always(where), there);
+  return figures.then((figures) => {
+    warnedOfPeriods(context, always(where), figures);
     for (const { route, count, detail } of context.loaders.observations.leftOut()) {
       const message = `The answer had ${count} rows that name no country there is; they are left out.`;
       context.warnings.add({
@@ -182,8 +182,8 @@ export function warnedFigures<Some extends PickedFigures>(
         detail,
       });
     }
-    if (arePicked) warnOfPicked(context, pathOf ?? always(where), there);
-    return there;
+    if (arePicked) warnOfPicked(context, pathOf ?? always(where), figures);
+    return figures;
   });
 }
 
@@ -246,9 +246,9 @@ export function warnOfRevised(
 ): void {
   const named =
     release === '' ? 'no release of a dataset' : `the release ${JSON.stringify(excerpt(release))}`;
-  const own =
+  const version =
     now.datasetVersion === null ? 'names none' : `is of ${JSON.stringify(excerpt(now.datasetVersion))}`;
-  const message = `The figure of ${countryCode} ${metricKey} for ${year} that this id names, of ${named}, has been revised since: this is today's, which ${own}. Its own id is another one.`;
+  const message = `The figure of ${countryCode} ${metricKey} for ${year} that this id names, of ${named}, has been revised since: this is today's, which ${version}. Its own id is another one.`;
   warnings.add({ code: 'REVISED_SINCE', message, path: responsePathAsArray(path), detail: excerpt(release) });
 }
 
@@ -300,28 +300,28 @@ export function knownNames(
   const { loaders, batchGate } = context;
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
-  const found = loaders.heldNames(dimension);
+  const cachedNames = loaders.heldNames(dimension);
   // Once they are there, it is the turn of other objects.
-  const where = found instanceof Promise ? path() : undefined;
+  const where = cachedNames instanceof Promise ? path() : undefined;
   const here = () => where ?? path();
   /** The service is asked for names that no list tells of, and a warning names the keys that it has nothing of. */
-  const asked = (untold: readonly string[]) => {
-    if (dimension === 'metrics') doubtKeys(context, untold, here);
-    return untold;
+  const asked = (pending: readonly string[]) => {
+    if (dimension === 'metrics') doubtKeys(context, pending, here);
+    return pending;
   };
-  if (found === null) return asked(names);
-  const known = mapValue(found, (held) => {
-    if (held === null) return asked(names);
-    const missing = names.filter((name) => !held.has(name));
+  if (cachedNames === null) return asked(names);
+  const existing = mapValue(cachedNames, (cachedNames) => {
+    if (cachedNames === null) return asked(names);
+    const missing = names.filter((name) => !cachedNames.has(name));
     // A service that tells cases apart may know no such key, though one like it is listed.
-    asked(names.filter((name) => held.has(name) && !held.names.includes(name)));
+    asked(names.filter((name) => cachedNames.has(name) && !cachedNames.names.includes(name)));
     if (missing.length === 0) return names;
-    loaders.servedBy(held);
+    loaders.servedBy(cachedNames);
     if (dimension === 'countries') warnOfCountries(context, here(), missing);
-    else warnOfKeys(context, here(), missing, held.names);
+    else warnOfKeys(context, here(), missing, cachedNames.names);
     const absent = new Set(missing);
     return names.filter((name) => !absent.has(name));
   });
   // Figures of them are asked for next.
-  return known instanceof Promise ? batchGate.closeDuring(known) : known;
+  return existing instanceof Promise ? batchGate.closeDuring(existing) : existing;
 }

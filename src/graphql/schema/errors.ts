@@ -16,7 +16,7 @@ const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 export function formatError(
   formatted: GraphQLFormattedError,
   error: unknown,
-  onFault: (fault: unknown) => void,
+  onFault: (error: unknown) => void,
 ): GraphQLFormattedError {
   const cause = originalOf(error);
   if (cause instanceof Failure) {

@@ -248,11 +248,11 @@ export function createSchema({
   const { document, executable } = executableApart(tagForContracts(sdl));
   const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
   const { Node: _, ...ofObjects } = entities;
-  const known = createSubgraph(typeDefs, {
+  const schemaOf = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities: subgraph?.hasNodeKey ? entities : ofObjects,
   });
-  const schema = withDirectives(known, executable);
+  const schema = withDirectives(schemaOf, executable);
   describeScalars(schema);
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
@@ -262,8 +262,8 @@ export function createSchema({
   judgeObjects(schema);
   gateWhileLoading(schema);
   requireKey(schema);
-  const told = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
-  if (told !== typeDefs) tellRouters(schema, told);
+  const shownDocument = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
+  if (shownDocument !== typeDefs) tellRouters(schema, shownDocument);
   return schema;
 }
 
@@ -297,10 +297,10 @@ function executableApart(document: DocumentNode): Readonly<Record<'document' | '
 function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
   const config = schema.toConfig();
   const added = buildASTSchema(document, { assumeValid: true }).getDirectives();
-  const known = new Set(config.directives.map(({ name }) => name));
+  const directiveNames = new Set(config.directives.map(({ name }) => name));
   return new GraphQLSchema({
     ...config,
-    directives: [...config.directives, ...added.filter(({ name }) => !known.has(name))],
+    directives: [...config.directives, ...added.filter(({ name }) => !directiveNames.has(name))],
   });
 }
 
@@ -323,10 +323,10 @@ function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unk
     const resolve = entities[name]?.__resolveReference as (...args: unknown[]) => object | null;
     // A copy, since other operations may share the entity. An entity found by an interface names its own type.
     const copy = (entity: object | null) => (entity === null ? null : { __typename: name, ...entity });
-    const found = resolve(representation, context, info);
-    if (!(found instanceof Promise)) return copy(found);
-    const copied = found.then(copy);
-    return isAskedAhead(found) ? marksAskedAhead(copied) : copied;
+    const entity = resolve(representation, context, info);
+    if (!(entity instanceof Promise)) return copy(entity);
+    const copied = entity.then(copy);
+    return isAskedAhead(entity) ? marksAskedAhead(copied) : copied;
   };
   return (_, { representations }, context, info) =>
     (representations as readonly unknown[]).map((representation) => {
@@ -348,10 +348,10 @@ function typeNameIn(representation: unknown, entities: Entities): string {
     throw new Failure('BAD_USER_INPUT', 'A representation needs `__typename` as a string.');
   }
   if (!Object.hasOwn(entities, name)) {
-    const known = Object.keys(entities).join(', ');
+    const typeNames = Object.keys(entities).join(', ');
     throw new Failure(
       'BAD_USER_INPUT',
-      `There is no entity type ${JSON.stringify(name.slice(0, MAX_SHOWN))}; there are ${known}.`,
+      `There is no entity type ${JSON.stringify(name.slice(0, MAX_SHOWN))}; there are ${typeNames}.`,
     );
   }
   return name;
@@ -503,7 +503,7 @@ function judgeObjects(schema: GraphQLSchema): void {
       const name = resolveType(value, context, info, abstract);
       if (context.caller.rights === undefined) return name;
       return name instanceof Promise
-        ? name.then((known) => judge(known, context))
+        ? name.then((objectName) => judge(objectName, context))
         : judge(name as string | undefined, context);
     };
   }
@@ -513,15 +513,15 @@ const nothingOld = createObjectMemo<boolean>('nothingOld');
 
 /** True if some field of an operation bounds the age of its figures. */
 function takesNothingOld({ operation, fragments }: GraphQLResolveInfo): boolean {
-  const known = nothingOld.of(operation);
-  if (known !== undefined) return known;
-  let found = false;
+  const cachedResult = nothingOld.of(operation);
+  if (cachedResult !== undefined) return cachedResult;
+  let isFound = false;
   const look = ({ name }: ArgumentNode) => {
-    if (name.value === 'maxAge') found = true;
-    return found ? BREAK : undefined;
+    if (name.value === 'maxAge') isFound = true;
+    return isFound ? BREAK : undefined;
   };
   for (const one of [operation, ...Object.values(fragments)]) visit(one, { Argument: look });
-  return nothingOld.put(operation, found);
+  return nothingOld.put(operation, isFound);
 }
 
 function checkKey({ caller, gate }: GraphContext): void {
@@ -542,8 +542,8 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
   const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
   if (subgraph === null) return sdl;
   const document = parse(sdl, { noLocation: true });
-  const told = subgraph.told(document, schema);
-  return told === document ? sdl : print(told);
+  const shownDocument = subgraph.told(document, schema);
+  return shownDocument === document ? sdl : print(shownDocument);
 }
 
 /** Names that the federation gives to what it adds, for routers alone. */
@@ -562,7 +562,7 @@ const LINK = 'directive @link(url: String!, import: [String!]) repeatable on SCH
 export function printClientSdl(schema: GraphQLSchema): string {
   const unlessOfFederation = ({ name }: { readonly name: NameNode }) =>
     OF_FEDERATION.test(name.value) ? null : undefined;
-  const told = visit(parse(printSdl(schema), { noLocation: true }), {
+  const shownDocument = visit(parse(printSdl(schema), { noLocation: true }), {
     Directive: (node) =>
       FOR_CLIENTS.has(node.name.value) || print(node).includes('@semanticNonNull') ? undefined : null,
     DirectiveDefinition: ({ name }) => (FOR_CLIENTS.has(name.value) ? undefined : null),
@@ -572,7 +572,7 @@ export function printClientSdl(schema: GraphQLSchema): string {
     ScalarTypeDefinition: unlessOfFederation,
     UnionTypeDefinition: unlessOfFederation,
   });
-  return `${LINK}\n\n${print(told)}\n`;
+  return `${LINK}\n\n${print(shownDocument)}\n`;
 }
 
 /**
@@ -601,10 +601,10 @@ function writeTypes(schema: GraphQLSchema): void {
   const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
     astNode?.directives?.some(({ name }) => name.value === 'lookup'),
   );
-  const found = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
+  const types = new Set<unknown>(lookups.map(({ type }) => getNamedType(type)));
   for (const type of objectTypesOf(schema)) {
     const rowType = rowTypeIn(type);
-    const isFoundById = entities.includes(type) && !found.has(type);
+    const isFoundById = entities.includes(type) && !types.has(type);
     type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
   }
 }
@@ -627,8 +627,8 @@ function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): Fi
   return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
 }
 
-function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
-  return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
+function inCommon([first, ...rest]: readonly FieldCost[]): FieldCost {
+  return first !== undefined && rest.every((cost) => cost === first) ? first : 'UNSAID';
 }
 
 /** Types below which a field can ask for figures, in some selection: no other type needs a look at its selection. */

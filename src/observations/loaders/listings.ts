@@ -30,9 +30,9 @@ function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams
 /** Spells a filter as it is sent. Kinds of listings are spelt as the service spells them, if it has shown how. */
 function spelt(
   { exchangeCode, countryCode, instrumentType }: Filter,
-  known: readonly TickerRecord[],
+  tickers: readonly TickerRecord[],
 ): TickersParams {
-  const type = known.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
+  const type = tickers.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
   return {
     ...(exchangeCode == null ? {} : { exchangeCode: exchangeCode.toUpperCase() }),
     ...(countryCode == null ? {} : { countryCode: countryCode.toUpperCase() }),
@@ -51,15 +51,15 @@ function chosen(rows: readonly TickerRecord[], filter: Filter): readonly TickerR
 
 /** Counts the listings that are left out since they lack the field of the filter, and might pass. */
 function undecided(rows: readonly TickerRecord[], filter: Filter) {
-  const faults = rows.flatMap((row) => {
+  const errors = rows.flatMap((row) => {
     const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
     const [field] = unread;
     if (field === undefined) return [];
-    const others = { ...filter, ...Object.fromEntries(unread.map((name) => [name, null])) };
-    return passes(row, others) ? (unreadIn(row, field, tickers.route) ?? []) : [];
+    const widerFilter = { ...filter, ...Object.fromEntries(unread.map((name) => [name, null])) };
+    return passes(row, widerFilter) ? (unreadIn(row, field, tickers.route) ?? []) : [];
   });
-  const [first] = faults;
-  return first ? { count: faults.length, first } : null;
+  const [first] = errors;
+  return first ? { count: errors.length, first } : null;
 }
 
 /** Filters of fields that a listing may lack. */
@@ -203,12 +203,12 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     let part = parts.get(name);
     if (part === undefined) {
       part = fetchList().then(async ({ rows }) => {
-        const found = await fetch.all(filter, true);
-        if (found !== null && isHeeded(filter, found, rows)) return found;
-        const [only, ...others] = Object.keys(filter) as FilterName[];
-        if (only === undefined || others.length > 0) return null;
+        const list = await fetch.all(filter, true);
+        if (list !== null && isHeeded(filter, list, rows)) return list;
+        const [only, ...rest] = Object.keys(filter) as FilterName[];
+        if (only === undefined || rest.length > 0) return null;
         // Refused may be a value that the service doesn't know: then it has no listing.
-        const isUnfit = found === null ? rows.some(isOf(filter)) : !found.rows.every(isOf(filter));
+        const isUnfit = list === null ? rows.some(isOf(filter)) : !list.rows.every(isOf(filter));
         if (isUnfit) learned.learnUseless(only);
         return null;
       });
@@ -243,20 +243,20 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     where({ exchangeCode, countryCode, instrumentType }) {
       // A country of a thousand listings is asked for its own a thousand times.
       const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
-      const known = met.get(name) ?? meet({ exchangeCode, countryCode, instrumentType });
-      met.set(name, known);
-      return known;
+      const pendingRows = met.get(name) ?? meet({ exchangeCode, countryCode, instrumentType });
+      met.set(name, pendingRows);
+      return pendingRows;
     },
     async find(exchangeCode, symbol) {
       const isWanted = (row: TickerRecord) =>
         passes(row, { exchangeCode }) && row.symbol.toUpperCase() === symbol.toUpperCase();
       // A listing that came is there, though others may be lacking.
-      const there = (await fetch.first()).rows.find(isWanted);
-      if (there !== undefined) return there;
+      const firstMatch = (await fetch.first()).rows.find(isWanted);
+      if (firstMatch !== undefined) return firstMatch;
       const part = await gather({ exchangeCode });
-      const found = part.rows.find(isWanted) ?? (await fetchList()).rows.find(isWanted);
-      if (found === undefined && !part.isWhole) throw incomplete(part);
-      return found ?? notFoundIn(part.rows);
+      const match = part.rows.find(isWanted) ?? (await fetchList()).rows.find(isWanted);
+      if (match === undefined && !part.isWhole) throw incomplete(part);
+      return match ?? notFoundIn(part.rows);
     },
   };
 }
@@ -266,16 +266,18 @@ const isOf = (filter: TickersParams) => (row: TickerRecord) => passes(row, filte
 /**
  * Returns true if an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to
  * pass.
- * @param known listings that came without a filter
+ * @param tickers listings that came without a filter
  */
 function isHeeded(
   filter: TickersParams,
   { rows, received }: TickerPart,
-  known: readonly TickerRecord[],
+  tickers: readonly TickerRecord[],
 ): boolean {
   if (!rows.every(isOf(filter))) return false;
   const names = new Set(rows.map(listingOf));
-  return received >= DEFAULT_ROWS || known.every((row) => !passes(row, filter) || names.has(listingOf(row)));
+  return (
+    received >= DEFAULT_ROWS || tickers.every((row) => !passes(row, filter) || names.has(listingOf(row)))
+  );
 }
 
 function listingOf({ exchangeCode, symbol }: TickerRecord): string {

@@ -51,15 +51,15 @@ function held<Params, Result>(
   return (tenant) => {
     if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
     const listOf = (
-      found: Awaited<ReturnType<typeof cachedRecords<Params, Result>>>,
+      entry: Awaited<ReturnType<typeof cachedRecords<Params, Result>>>,
     ): HeldList<Result> | null => {
-      if (found === null || found.records === null) return null;
-      const { records, atMs, answer } = found;
+      if (entry === null || entry.records === null) return null;
+      const { records, atMs, answer } = entry;
       const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
       return now() < freshUntilMs ? { records, freshUntilMs } : null;
     };
-    const found = cachedRecords(endpoint, params, call, tenant, tenantCache);
-    return found instanceof Promise ? found.then(listOf) : listOf(found);
+    const entry = cachedRecords(endpoint, params, call, tenant, tenantCache);
+    return entry instanceof Promise ? entry.then(listOf) : listOf(entry);
   };
 }
 
@@ -95,32 +95,32 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
 
   function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<HeldList<NamedList> | null> {
     if (tenantCache.isAtHand) return find[dimension](tenant);
-    const known = missed[dimension].of(tenant);
+    const miss = missed[dimension].of(tenant);
     const generation = tenantCache.generation(tenant);
-    if (known?.generation === generation && now() - known.atMs < NOTHING_MS) return null;
-    return mapValue(find[dimension](tenant), (found) => {
-      if (found === null) missed[dimension].put(tenant, { atMs: now(), generation });
-      return found;
+    if (miss?.generation === generation && now() - miss.atMs < NOTHING_MS) return null;
+    return mapValue(find[dimension](tenant), (cachedList) => {
+      if (cachedList === null) missed[dimension].put(tenant, { atMs: now(), generation });
+      return cachedList;
     });
   }
 
-  function namesIn(dimension: Dimension, found: HeldList<NamedList> | null): HeldNames | null {
-    if (found === null) return null;
-    const list = found.records;
+  function namesIn(dimension: Dimension, cachedList: HeldList<NamedList> | null): HeldNames | null {
+    if (cachedList === null) return null;
+    const list = cachedList.records;
     if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
     const names = list.map(({ code, key }) => code ?? key ?? '');
     const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
     folded.put(list, all);
     const has = (name: string) => all.has(name.toUpperCase());
     for (const name of figured[dimension]) if (!has(name)) return null;
-    return { freshUntilMs: found.freshUntilMs, names, has };
+    return { freshUntilMs: cachedList.freshUntilMs, names, has };
   }
 
   return (dimension, tenant) => {
-    const found = look(dimension, tenant);
-    return found instanceof Promise
-      ? found.then((list) => namesIn(dimension, list))
-      : namesIn(dimension, found);
+    const cachedList = look(dimension, tenant);
+    return cachedList instanceof Promise
+      ? cachedList.then((list) => namesIn(dimension, list))
+      : namesIn(dimension, cachedList);
   };
 }
 
@@ -247,7 +247,7 @@ function remembering(sending: Sending) {
     },
     onLeftOut: (rows) => void leftOut.push(rows),
   };
-  const told = {
+  const notes = {
     /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
     leftOut: (): readonly LeftOutRows[] => leftOut,
     /** Tells of rows that came as part of a record: they are as old as it is. */
@@ -258,7 +258,7 @@ function remembering(sending: Sending) {
     /** Returns the code of the failure for which a row past its time was served all the same; null if it wasn't. */
     staleness: (row: ObservationRecord): FailureCode | null => staleness?.get(row) ?? null,
   };
-  return { sending: listening, told };
+  return { sending: listening, told: notes };
 }
 
 /**
@@ -270,7 +270,7 @@ export function createLoaders(parts: LoadersParts) {
   const { tenant } = parts.sending.caller;
   const isShort = () => hasPlenty !== undefined && !hasPlenty(tenant);
   const order = createCallOrder(parts.sending.payer, isShort, () => batchGate.isOpen);
-  const { sending, told } = remembering({ ...parts.sending, payer: order.payer });
+  const { sending, told: notes } = remembering({ ...parts.sending, payer: order.payer });
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =
@@ -339,16 +339,16 @@ export function createLoaders(parts: LoadersParts) {
     },
     /** Returns the names of a list that is held: looks once, as soon as there is a list at hand. Asks for nothing. */
     heldNames(dimension: Dimension) {
-      const found = listsAtHand.get(dimension) ?? parts.heldNames?.(dimension, tenant) ?? null;
-      if (found !== null && !(found instanceof Promise)) listsAtHand.set(dimension, found);
-      return found;
+      const names = listsAtHand.get(dimension) ?? parts.heldNames?.(dimension, tenant) ?? null;
+      if (names !== null && !(names instanceof Promise)) listsAtHand.set(dimension, names);
+      return names;
     },
     /** Counts that some of the answer follows from held names. */
     servedBy({ freshUntilMs }: HeldNames): void {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations: { ...createObservationLoader({ ...parts, sending, order }, doubts), ...told },
+    observations: { ...createObservationLoader({ ...parts, sending, order }, doubts), ...notes },
   };
 }
 

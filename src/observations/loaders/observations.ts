@@ -41,8 +41,8 @@ function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: O
           demandFor('series', countryCode, metricKey, maxAgeMs),
         );
         return outcomes.of(wanted, (series) => {
-          const found = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
-          return latest.map((outcome, i) => nationalIn(found.get(demands[i] as Demand) ?? outcome));
+          const outcomes = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
+          return latest.map((outcome, i) => nationalIn(outcomes.get(demands[i] as Demand) ?? outcome));
         });
       },
       isGuess,
@@ -79,13 +79,13 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
 
   /** Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none. */
   function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
-    const found = newestOf(rows);
-    const alike = found === null ? rows : alikeWith(found, rows);
-    if (found !== null && alike.length > 1) {
+    const record = newestOf(rows);
+    const alike = record === null ? rows : alikeWith(record, rows);
+    if (record !== null && alike.length > 1) {
       ruled ??= new Map();
-      ruled.set(found, sourcesOf(alike));
+      ruled.set(record, sourcesOf(alike));
     }
-    return found;
+    return record;
   }
 
   /** The service may give several rows as the latest. */
@@ -163,8 +163,8 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     severalOf(row: ObservationRecord) {
       const sources = ruled?.get(row);
       if (sources !== undefined) return { sources, isByRule: true };
-      const known = several.sourcesOf(sending.caller.tenant, row);
-      return known === null ? null : { sources: known, isByRule: false };
+      const cachedSources = several.sourcesOf(sending.caller.tenant, row);
+      return cachedSources === null ? null : { sources: cachedSources, isByRule: false };
     },
     /** Figures that others are compared with. */
     operands: createOperandLoader(effort, (demands) => outcomes.of(demands, asTheyAre), nationalsOf),
@@ -179,8 +179,12 @@ function outcomeOf(national: National): Outcome {
 }
 
 /** Returns true if the rows are those of another key that was asked for too: if case makes no difference to the service. */
-function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
-  return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);
+function isClaimed(
+  [row]: readonly ObservationRecord[],
+  metricKeys: readonly string[],
+  position: number,
+): boolean {
+  return row !== undefined && row.metricKey !== metricKeys[position] && metricKeys.includes(row.metricKey);
 }
 
 function isNational({ locationName }: ObservationRecord): boolean {

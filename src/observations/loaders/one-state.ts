@@ -17,13 +17,13 @@ function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean 
 
 /** Indexes rows by their figures; null for a figure of which there are several. */
 function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
-  const found = new Map<string, ObservationRecord | null>();
+  const records = new Map<string, ObservationRecord | null>();
   for (const row of rows) {
     const figure = figureOf(row);
-    const known = found.get(figure);
-    found.set(figure, known === undefined || known === row ? row : null);
+    const record = records.get(figure);
+    records.set(figure, record === undefined || record === row ? row : null);
   }
-  return found;
+  return records;
 }
 
 /**
@@ -35,18 +35,18 @@ export function createOneState() {
   /** Sets of outcomes that were told, until they are indexed. */
   const sets: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
   /** Figures that were told, by pair; null while all demands are of one kind, so that none can differ. */
-  let told: Map<string, Map<string, ObservationRecord | null>> | null = null;
+  let recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
   let kind: string | null = null;
 
   function note(pair: string, rows: Rows): void {
-    const known = told?.get(pair);
-    if (known === undefined) told?.set(pair, byFigure(rows));
-    else for (const [figure, row] of byFigure(rows)) if (!known.has(figure)) known.set(figure, row);
+    const ofPair = recordsByPair?.get(pair);
+    if (ofPair === undefined) recordsByPair?.set(pair, byFigure(rows));
+    else for (const [figure, row] of byFigure(rows)) if (!ofPair.has(figure)) ofPair.set(figure, row);
   }
 
   function index(): void {
-    if (told !== null) return;
-    told = new Map();
+    if (recordsByPair !== null) return;
+    recordsByPair = new Map();
     for (const { demands, outcomes } of sets.splice(0))
       for (const [i, { pairKey }] of demands.entries()) {
         const outcome = outcomes[i];
@@ -56,16 +56,16 @@ export function createOneState() {
 
   /** Puts the states that were told in place of others. */
   function toldOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
-    const known = told?.get(pair);
-    if (known === undefined || rows.length === 0) {
+    const ofPair = recordsByPair?.get(pair);
+    if (ofPair === undefined || rows.length === 0) {
       note(pair, rows);
       return rows;
     }
-    const own = byFigure(rows);
+    const newRecords = byFigure(rows);
     let isOther = false;
     const states = rows.map((row) => {
       const figure = figureOf(row);
-      const state = own.get(figure) === null ? null : known.get(figure);
+      const state = newRecords.get(figure) === null ? null : ofPair.get(figure);
       if (state == null || state === row || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
       isOther = true;
       return state;
@@ -81,9 +81,9 @@ export function createOneState() {
       if (first === undefined) return outcomes;
       const { mode, years, maxAgeMs } = first;
       // Ranges of one set may differ from pair to pair.
-      const own = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${sets.length}`} ${maxAgeMs}`;
-      kind ??= own;
-      if (told === null && kind === own) {
+      const setName = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${sets.length}`} ${maxAgeMs}`;
+      kind ??= setName;
+      if (recordsByPair === null && kind === setName) {
         sets.push({ demands, outcomes });
         return outcomes;
       }
@@ -126,9 +126,9 @@ export function renewTogether(demands: readonly Demand[], outcomes: Map<string, 
     const newest = new Map<string, ObservationRecord | null>();
     for (const { rows } of lists)
       for (const [figure, row] of byFigure(rows)) {
-        const known = newest.get(figure);
-        const isNewer = known == null || row === null || row.fetchedAtMs > known.fetchedAtMs;
-        if (known !== null && isNewer) newest.set(figure, row);
+        const newestRecord = newest.get(figure);
+        const isNewer = newestRecord == null || row === null || row.fetchedAtMs > newestRecord.fetchedAtMs;
+        if (newestRecord !== null && isNewer) newest.set(figure, row);
       }
     for (const { name, rows } of lists)
       outcomes.set(

@@ -32,11 +32,11 @@ export function createOperandLoader(
   function expect(demand: Demand): boolean {
     const byPair = expected[demand.mode];
     const pair = keyOf(demand);
-    const known = byPair.get(pair);
-    if (known === undefined) byPair.set(pair, [demand]);
-    else if (known.some(({ key, maxAgeMs }) => key === demand.key && maxAgeMs === demand.maxAgeMs))
+    const demandsOfPair = byPair.get(pair);
+    if (demandsOfPair === undefined) byPair.set(pair, [demand]);
+    else if (demandsOfPair.some(({ key, maxAgeMs }) => key === demand.key && maxAgeMs === demand.maxAgeMs))
       return false;
-    else known.push(demand);
+    else demandsOfPair.push(demand);
     return true;
   }
 
@@ -100,15 +100,15 @@ export function createOperandLoader(
       const latest = new Map<Demand | undefined, National>(
         demands.map((one, i) => [one, nationals[i] ?? null]),
       );
-      const told = new Map<WantedFigure, Outcome>();
+      const settled = new Map<WantedFigure, Outcome>();
       for (const [one, demand] of asked) {
         const outcome = demand && toldBy(latest.get(demand) ?? null, one);
-        if (outcome != null) told.set(one, outcome);
+        if (outcome != null) settled.set(one, outcome);
       }
-      const untold = wanted.filter((one) => !told.has(one));
-      const byPairs = untold.length === 0 ? NO_PAIRS : byPair(untold);
+      const pending = wanted.filter((one) => !settled.has(one));
+      const byPairs = pending.length === 0 ? NO_PAIRS : byPair(pending);
       return mapValue(byPairs, (outcomes) =>
-        wanted.map((one) => told.get(one) ?? outcomes.get(keyOf(one)) ?? NONE),
+        wanted.map((one) => settled.get(one) ?? outcomes.get(keyOf(one)) ?? NONE),
       );
     });
   }

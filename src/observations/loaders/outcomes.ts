@@ -92,24 +92,24 @@ export class OperationOutcomes {
 
   /** Has the new ones of these demands looked for and fetched; returns the sets that they are pending with. */
   #ask(demands: readonly Demand[], isGuess: boolean): readonly Pending[] {
-    const own = new Pending(isGuess);
+    const pendingSet = new Pending(isGuess);
     const pending = new Set<Pending>();
     const fresh: Demand[] = [];
     for (const demand of demands) {
       const name = this.#nameOf(demand);
-      const known = this.#known.get(name);
-      if (known === undefined) {
-        this.#known.set(name, own);
+      const before = this.#known.get(name);
+      if (before === undefined) {
+        this.#known.set(name, pendingSet);
         fresh.push(demand);
-      } else if (known instanceof Pending && known !== own) pending.add(known);
+      } else if (before instanceof Pending && before !== pendingSet) pending.add(before);
     }
     try {
-      if (fresh.length > 0) own.failure = this.#fetch(this.#missingIn(fresh), isGuess);
+      if (fresh.length > 0) pendingSet.failure = this.#fetch(this.#missingIn(fresh), isGuess);
     } catch (error) {
       for (const { name } of fresh) this.#known.delete(name);
       throw error;
     }
-    return own.failure === null ? [...pending] : [own, ...pending];
+    return pendingSet.failure === null ? [...pending] : [pendingSet, ...pending];
   }
 
   /** The outcomes of demands that are resolved, as the operation tells them. */
@@ -129,10 +129,10 @@ export class OperationOutcomes {
   }
 
   #outcomeOf(demand: Demand): Outcome | undefined {
-    const own = this.#known.get(demand.name);
-    if (own !== undefined && !(own instanceof Pending)) return own;
-    const known = this.#known.get(this.#nameOf(demand));
-    return known instanceof Pending ? undefined : known;
+    const outcome = this.#known.get(demand.name);
+    if (outcome !== undefined && !(outcome instanceof Pending)) return outcome;
+    const ofWhole = this.#known.get(this.#nameOf(demand));
+    return ofWhole instanceof Pending ? undefined : ofWhole;
   }
 
   /** Resolves the demands that are cached, many of them in turns; returns the others. */
@@ -154,16 +154,16 @@ export class OperationOutcomes {
 
   #notCached(demands: readonly Demand[]): Missing {
     const { figures, sending } = this.#means;
-    const found = this.isTogether ? null : figures.find(demands, sending);
-    if (found === null) return { demands, missingAsOf: null };
+    const outcomes = this.isTogether ? null : figures.find(demands, sending);
+    if (outcomes === null) return { demands, missingAsOf: null };
     const missing: Demand[] = [];
     for (let i = 0; i < demands.length; i += 1) {
       const demand = demands[i] as Demand;
-      const outcome = found.outcomes[i];
+      const outcome = outcomes.outcomes[i];
       if (outcome === undefined) missing.push(demand);
       else this.#known.set(demand.name, outcome);
     }
-    return { demands: missing, missingAsOf: found.missingAsOf };
+    return { demands: missing, missingAsOf: outcomes.missingAsOf };
   }
 
   /** Has demands fetched, once it is known which; null if they are none, else resolves as `failure` of a set does. */
@@ -181,8 +181,8 @@ export class OperationOutcomes {
     const { figures, sending } = this.#means;
     const demands = sets.flatMap((set) => set.demands);
     const isGuess = sets.every((set) => set.isGuess);
-    const [{ missingAsOf = null } = {}, ...others] = sets;
-    const areLooked = others.every((set) => set.missingAsOf === missingAsOf);
+    const [{ missingAsOf = null } = {}, ...rest] = sets;
+    const areLooked = rest.every((set) => set.missingAsOf === missingAsOf);
     const from = isGuess ? { ...sending, isGuess } : sending;
     const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
     outcomes.forEach((outcome, name) => {

@@ -88,21 +88,21 @@ class BoundedNames extends Set<string> {
 
 /** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
 function createFacts(now: () => number) {
-  let known = UNKNOWN_FACTS;
+  let current = UNKNOWN_FACTS;
   /** Instants up to which facts are known, by their names. */
   const untilMs = new Map<string, number>();
   /** The first of these instants. */
   let allUntilMs = Number.POSITIVE_INFINITY;
   function facts(): Readonly<Facts> {
     const nowMs = now();
-    if (nowMs < allUntilMs) return known;
+    if (nowMs < allUntilMs) return current;
     for (const [name, atMs] of untilMs) {
       if (nowMs < atMs) continue;
-      known = { ...known, [name]: UNKNOWN_FACTS[name as keyof Facts] };
+      current = { ...current, [name]: UNKNOWN_FACTS[name as keyof Facts] };
       untilMs.delete(name);
     }
     allUntilMs = Math.min(...untilMs.values());
-    return known;
+    return current;
   }
 
   return {
@@ -112,7 +112,7 @@ function createFacts(now: () => number) {
       const names = Object.keys(some) as (keyof Facts)[];
       const nowMs = now();
       for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
-      if (names.some((name) => known[name] !== some[name])) known = { ...known, ...some };
+      if (names.some((name) => current[name] !== some[name])) current = { ...current, ...some };
       allUntilMs = Math.min(...untilMs.values());
     },
   };
@@ -138,8 +138,8 @@ export function createLearned(now: () => number) {
   let figuredPair: Pair | null = null;
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
-    const known = byPair.get(pairKey(countryCode, metricKey));
-    if (known !== undefined) return known;
+    const rowCount = byPair.get(pairKey(countryCode, metricKey));
+    if (rowCount !== undefined) return rowCount;
     const metric = byMetric.get(metricKey);
     return metric === undefined || metric.pairs === 0
       ? ASSUMED_SERIES_ROWS
@@ -192,15 +192,15 @@ export function createLearned(now: () => number) {
     /** Remembers the number of rows of a whole series, and their years if they are known. */
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
-      const known = byPair.get(key);
-      if (known === undefined && byPair.size >= mostOf(rows)) return;
+      const rowCount = byPair.get(key);
+      if (rowCount === undefined && byPair.size >= mostOf(rows)) return;
       byPair.set(key, rows);
       if (span === null) spans.delete(key);
       else spans.set(key, span);
       // Pairs that the service holds nothing of tell nothing of the length of the others.
       const metric = byMetric.get(metricKey) ?? { pairs: 0, rows: 0 };
-      metric.pairs += Number(rows > 0) - Number((known ?? 0) > 0);
-      metric.rows += rows - (known ?? 0);
+      metric.pairs += Number(rows > 0) - Number((rowCount ?? 0) > 0);
+      metric.rows += rows - (rowCount ?? 0);
       byMetric.set(metricKey, metric);
     },
     /** Expected rows of a series within a range of years. */
@@ -208,8 +208,8 @@ export function createLearned(now: () => number) {
       const name = nameOfYears(years);
       return (countryCode, metricKey) => {
         const key = pairKey(countryCode, metricKey);
-        const known = ranges.get(key);
-        if (known?.name === name) return known.rows;
+        const range = ranges.get(key);
+        if (range?.name === name) return range.rows;
         const span = spans.get(key) ?? ASSUMED_YEARS;
         const share = yearsWithin(years, span) / (span.to - span.from + 1);
         return Math.ceil(seriesRows(countryCode, metricKey) * share);

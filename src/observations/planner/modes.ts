@@ -182,7 +182,7 @@ function rowsOf(pairs: readonly Pair[], rows: RowsOf, { maxRows }: ModeLimits): 
 /** Plans many ranges by their rows alone, since to cover them takes long; null if whole series bring about as few. */
 function chooseByRows(
   ranges: readonly RangeOfPair[],
-  others: ModePlan,
+  alternative: ModePlan,
   limits: ModeLimits,
   { seriesRows, rowsWithin }: { seriesRows: RowsOf; rowsWithin: NonNullable<RowsWithin> },
 ): ModePlan | null {
@@ -197,7 +197,7 @@ function chooseByRows(
     const calls = sum(
       grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years), limits), limits)),
     );
-    if (calls < bestCalls) [best, bestCalls] = [{ ...others, ranges: grouped }, calls];
+    if (calls < bestCalls) [best, bestCalls] = [{ ...alternative, ranges: grouped }, calls];
   }
   return best;
 }
@@ -224,8 +224,8 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
     const { years } = demand;
     const key = keyOf(demand);
     if (years === null || series.has(key)) continue;
-    const known = ranges.get(key);
-    const span = known === undefined ? years : spanOf([known.years, years]);
+    const range = ranges.get(key);
+    const span = range === undefined ? years : spanOf([range.years, years]);
     if (span !== null) {
       ranges.set(key, { pair: demand, years: span });
     } else {
@@ -363,10 +363,10 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
   if (rowsWithin === null || wanted.ranges.size === 0) return whole;
 
-  const others = yield* choosingWhole(wanted, limits, seriesRows);
+  const alternative = yield* choosingWhole(wanted, limits, seriesRows);
   const ranges = [...wanted.ranges.values()];
   if (ranges.length > MANY) {
-    const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
+    const choice = chooseByRows(ranges, alternative, limits, { seriesRows, rowsWithin });
     return choice ?? whole;
   }
   const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
@@ -375,7 +375,7 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
   const plans: [ModePlan, number][] = [];
   for (const grouped of groupings(ranges)) {
-    const plan = { ...others, ranges: grouped };
+    const plan = { ...alternative, ranges: grouped };
     const calls = yield* counting(plan);
     if (calls === 1) return plan;
     plans.push([plan, calls]);
@@ -453,15 +453,15 @@ function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>)
   }
   const shares: Share[] = [];
   for (const rectangle of rectangles) {
-    const own: Pair[] = [];
+    const pairs: Pair[] = [];
     for (const { countryCode, metricKey } of pairsOf(rectangle)) {
       const key = pairKey(countryCode, metricKey);
       const pair = left.get(key);
       if (pair === undefined) continue;
-      own.push(pair);
+      pairs.push(pair);
       left.delete(key);
     }
-    shares.push({ rectangle, pairs: own });
+    shares.push({ rectangle, pairs });
     yield;
   }
   return shares;

@@ -128,9 +128,9 @@ export function newestRows(rows: readonly Row[]): readonly Row[] {
  * tells its latest figure if there is just one.
  */
 export function contenders(rows: readonly Row[]): readonly Row[] {
-  const there = newestRows(rows);
-  const isOfCountry = there.length > 1 && newestOf(there)?.locationName === null;
-  return isOfCountry ? there.filter(isNational) : there;
+  const newest = newestRows(rows);
+  const isOfCountry = newest.length > 1 && newestOf(newest)?.locationName === null;
+  return isOfCountry ? newest.filter(isNational) : newest;
 }
 
 /**

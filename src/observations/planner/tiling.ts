@@ -439,18 +439,18 @@ function* grow(grid: Grid, cells: Cells): Steps<Part[]> {
 /** Takes the segment out of those that wait; undefined if none fits. */
 function takeLeastWasteful(builder: CallBuilder, waiting: Segment[]): Segment | undefined {
   let least = Infinity;
-  let found: number | undefined;
+  let best: number | undefined;
   let index = 0;
   for (const segment of waiting) {
     const wasted = waste(builder.rowsWith(segment), builder.rows, segment.rows);
     if (wasted < least) {
       least = wasted;
-      found = index;
+      best = index;
       if (wasted <= 0) break;
     }
     index += 1;
   }
-  return found === undefined ? undefined : waiting.splice(found, 1)[0];
+  return best === undefined ? undefined : waiting.splice(best, 1)[0];
 }
 
 /** Rows that a union brings beyond the old and the added ones, for each row added. */
@@ -537,20 +537,20 @@ function gather(grid: Grid, parts: readonly Part[]): Part[] {
     let demanded = first.demanded;
     for (;;) {
       let least = Infinity;
-      let found: { index: number; whole: Part; demanded: number } | undefined;
+      let best: { index: number; whole: Part; demanded: number } | undefined;
       for (const [index, part] of waiting.entries()) {
         if (demanded + part.demanded > grid.limits.maxRows) continue;
         const union = enclose(grid, [...whole.cells, ...part.cells]);
         const wasted = union ? waste(union.rows, whole.rows, part.demanded) : Infinity;
         if (union && wasted < least) {
           least = wasted;
-          found = { index, whole: union, demanded: demanded + part.demanded };
+          best = { index, whole: union, demanded: demanded + part.demanded };
         }
       }
-      if (!found) break;
-      waiting.splice(found.index, 1);
-      whole = found.whole;
-      demanded = found.demanded;
+      if (!best) break;
+      waiting.splice(best.index, 1);
+      whole = best.whole;
+      demanded = best.demanded;
     }
     gathered.push(whole);
   }
@@ -584,9 +584,9 @@ function enumerate(grid: Grid, cells: Cells): Part[] {
   const best: (BestTiling | undefined)[] = Array(sets);
   best[0] = NO_CELLS;
   for (let set = 1; set < sets; set++) {
-    const others = set & (set - 1);
+    const rest = set & (set - 1);
     let least: BestTiling | undefined;
-    for (let left = others; ; left = (left - 1) & others) {
+    for (let left = rest; ; left = (left - 1) & rest) {
       const part = partOf[set ^ left];
       const rest = best[left];
       if (part && rest && (least === undefined || isLess(rest, part, least))) least = withPart(rest, part);

@@ -27,8 +27,8 @@ export async function answerAll(
   next: HandleRequest,
   { most, maxAnswerBytes }: { readonly most: number; readonly maxAnswerBytes: number },
 ): Promise<GatewayResponse> {
-  const fault = faultOf(operations.length, most);
-  if (fault !== null) return refused(fault, request.requestId);
+  const error = faultOf(operations.length, most);
+  if (error !== null) return refused(error, request.requestId);
   const { headers: given } = request;
   // Each answer is a member of an array: none can come in parts.
   const headers = acceptingInstead(given, withoutMultipart(given.accept ?? ''));

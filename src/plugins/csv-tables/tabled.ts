@@ -53,9 +53,9 @@ function tableFor(
   if (asked === null) return null;
   try {
     const document = parse(asked.text, { maxTokens: config.maxTokens, noLocation: true });
-    const [table, ...others] = tablesBySchema(schema, document, asked.operationName) ?? [];
-    if (table === undefined || others.length === 0) return table ?? null;
-    const paths = [table, ...others].map(({ path }) => path);
+    const [table, ...rest] = tablesBySchema(schema, document, asked.operationName) ?? [];
+    if (table === undefined || rest.length === 0) return table ?? null;
+    const paths = [table, ...rest].map(({ path }) => path);
     return `A table is made of one list, and the operation has ${paths.length}: ${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ', …' : ''}. Ask for one of them at a time, or for JSON.`;
   } catch (error) {
     return error instanceof TooManyFields ? error.message : null;

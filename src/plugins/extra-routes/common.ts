@@ -82,17 +82,17 @@ async function completed<Params extends YearsParams, Row>(
   if (pieces === null || pieces.length > calls.left) return cut;
   calls.left -= pieces.length;
 
-  const found: NarrowedList<Row>[] = [];
+  const lists: NarrowedList<Row>[] = [];
   for (const piece of pieces) {
     const part = await asked(piece, parts);
     if (part === null || !part.rows.every((row) => isOf(piece, row, parts))) return cut;
-    found.push(await completed(piece, part, parts, calls));
+    lists.push(await completed(piece, part, parts, calls));
   }
   const undated = isByYears ? list.rows.filter((row) => parts.yearOf(row) === null) : [];
-  const all = [...found.flatMap(({ rows }) => rows), ...undated];
+  const all = [...lists.flatMap(({ rows }) => rows), ...undated];
   if (!holdsAllOf(list.rows, all, parts.yearOf)) return cut;
-  const rows = withLeftOut(all, sumOf(found.map((part) => leftOutOf(part.rows))));
-  return { rows, lack: lackOfSum(list, rows.length, found) };
+  const rows = withLeftOut(all, sumOf(lists.map((part) => leftOutOf(part.rows))));
+  return { rows, lack: lackOfSum(list, rows.length, lists) };
 }
 
 /** Tells if each year has as many rows as at first: a service may leave out the last year that is named. */
@@ -110,11 +110,11 @@ function holdsAllOf<Row>(
 function lackOfSum(
   { total, received }: RowList<unknown>,
   count: number,
-  found: readonly NarrowedList<unknown>[],
+  lists: readonly NarrowedList<unknown>[],
 ): Lack | null {
   // A count that isn't above the rows of its own answer may be of these alone.
   if (total !== null && total > received) return total > count ? { count: total - count } : null;
-  return found.some(({ lack }) => lack !== null) ? { count: null } : null;
+  return lists.some(({ lack }) => lack !== null) ? { count: null } : null;
 }
 
 /** Asks for a part; null if the service refuses the parameters, or no further call may be sent. */

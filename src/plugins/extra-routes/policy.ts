@@ -105,9 +105,9 @@ const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as 
  * @param asked code of the country that was asked for, if the body doesn't say
  */
 function decodePolicyOverview(body: unknown, asked: string): PolicyOverviewRecord {
-  const found = objectIn(body, policyOverview.route, OVERVIEW);
-  const { value: row, place } = found;
-  const { code } = countryNamedIn(found, asked);
+  const object = objectIn(body, policyOverview.route, OVERVIEW);
+  const { value: row, place } = object;
+  const { code } = countryNamedIn(object, asked);
   const { latest_policy: latest } = row;
   const overview: PolicyOverviewRecord = {
     countryCode: code,

@@ -64,8 +64,8 @@ const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
     },
   }),
   decode(body, { code }) {
-    const found = objectIn(body, tradeOverview.route, ['country', 'country_code']);
-    return { countryCode: countryNamedIn(found, code).code, record: found.value };
+    const object = objectIn(body, tradeOverview.route, ['country', 'country_code']);
+    return { countryCode: countryNamedIn(object, code).code, record: object.value };
   },
   assumed: () => ({}),
 };

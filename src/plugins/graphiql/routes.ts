@@ -45,8 +45,8 @@ const [unpack, gzip] = [promisify(brotliDecompress), promisify(zlibGzip)];
  * Styles are the exception: the editor makes them as it goes, and nobody else's text ever becomes part of the page.
  */
 function policyOf(page: string): string {
-  const own = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, text = '']) => text);
-  const scripts = own.map((text) => `'sha256-${hash('sha256', text, 'base64')}'`);
+  const inlineScripts = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, text = '']) => text);
+  const scripts = inlineScripts.map((text) => `'sha256-${hash('sha256', text, 'base64')}'`);
   return [
     `default-src 'none'; script-src ${["'self'", ...scripts].join(' ')}; worker-src 'self'; connect-src 'self'`,
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:",

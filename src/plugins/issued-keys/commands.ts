@@ -120,12 +120,12 @@ export function addUsage(usage: Command, host: CommandHost): void {
         workAtDesk(host, async (desk) => {
           const { usage, forecasts } = await desk.usage({ ...(days === undefined ? {} : { days }), name });
           const rows = { path: 'usage', columns: USAGE_COLUMNS, rows: usage.map(usageCells) };
-          const ahead = {
+          const forecastTable = {
             path: 'forecast of the month',
             columns: FORECAST_COLUMNS,
             rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
           };
-          const tables = forecast === true ? [ahead] : csv === true ? [rows] : [rows, ahead];
+          const tables = forecast === true ? [forecastTable] : csv === true ? [rows] : [rows, forecastTable];
           return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
         }),
     );

@@ -137,10 +137,12 @@ export class Exchange {
       if (error instanceof Failure) note(refusedAs(error));
       throw error;
     }
-    const own = this.#purseOf(key);
+    const keyBudget = this.#purseOf(key);
     const other = request.exchanged?.purse;
-    const purse =
-      other === undefined ? own : joinedPurse(`${other.name} ${own.name}`, () => other.take(), own);
+    const budget =
+      other === undefined
+        ? keyBudget
+        : joinedPurse(`${other.name} ${keyBudget.name}`, () => other.take(), keyBudget);
     const authorization = `Bearer ${this.#heldKey}`;
     const rights = rightsOf(key);
     const { origins, visitorPerMinute: perMinute } = key;
@@ -149,7 +151,7 @@ export class Exchange {
     const visitor = isOfPage ? { name, perMinute } : undefined;
     const refusalOf = (text: string) => this.#refusalOf(key, text, asked);
     const watch: Exchanged['watch'] = (onEnd) => this.#watch(key.digest, onEnd);
-    return { authorization, purse, visitor, note, refusalOf, rights, watch };
+    return { authorization, purse: budget, visitor, note, refusalOf, rights, watch };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -193,14 +195,14 @@ export class Exchange {
 
   /** The name is looked up once; from then on the key itself is looked at, as any other. */
   async #findNamed(name: string): Promise<IssuedKey> {
-    const known = this.#named.get(name) ?? this.#readNamed(name);
-    this.#named.set(name, known);
-    const { digest, readAtMs } = await known;
+    const pendingKey = this.#named.get(name) ?? this.#readNamed(name);
+    this.#named.set(name, pendingKey);
+    const { digest, readAtMs } = await pendingKey;
     const key = digest === null ? null : await this.#look(digest);
     if (key !== null && key.revokedAt === null && this.#ended(key) === null) return key;
     // Another key may have taken its place.
     if (performance.now() - readAtMs >= ABSENT_MS) {
-      if (this.#named.get(name) === known) this.#named.delete(name);
+      if (this.#named.get(name) === pendingKey) this.#named.delete(name);
       return this.#findNamed(name);
     }
     throw new Failure(
@@ -220,14 +222,14 @@ export class Exchange {
   }
 
   #look(name: string): PromiseOrValue<IssuedKey | null> {
-    const known = this.#known.get(name);
+    const cachedKey = this.#known.get(name);
     const nowMs = performance.now();
-    const isAsked = known !== undefined && nowMs - known.askedAtMs < FRESH_MS;
-    if (isAsked && nowMs - known.readAtMs < TRUSTED_MS) return known.key;
+    const isAsked = cachedKey !== undefined && nowMs - cachedKey.askedAtMs < FRESH_MS;
+    if (isAsked && nowMs - cachedKey.readAtMs < TRUSTED_MS) return cachedKey.key;
     if (this.#absent.has(name)) return null;
     const looking = this.#looks.get(name);
     if (looking !== undefined) return looking;
-    if (known === undefined && this.#looks.size >= MAX_LOOKS)
+    if (cachedKey === undefined && this.#looks.size >= MAX_LOOKS)
       throw new Failure(
         'OVERLOADED',
         'Too many unknown keys are being looked for. Ask again a little later.',
@@ -235,14 +237,14 @@ export class Exchange {
           retryAfterSeconds: 1,
         },
       );
-    const look = this.#read(name, known).finally(() => this.#looks.delete(name));
+    const look = this.#read(name, cachedKey).finally(() => this.#looks.delete(name));
     this.#looks.set(name, look);
     return look;
   }
 
-  async #read(name: string, known: KnownKey | undefined): Promise<IssuedKey | null> {
+  async #read(name: string, cachedKey: KnownKey | undefined): Promise<IssuedKey | null> {
     const readAtMs = performance.now();
-    const trusted = known !== undefined && readAtMs - known.readAtMs < TRUSTED_MS ? known : null;
+    const trusted = cachedKey !== undefined && readAtMs - cachedKey.readAtMs < TRUSTED_MS ? cachedKey : null;
     const reading = this.#store.get(name).then(
       (text) => this.#noteKept(name, text, readAtMs),
       () => {
@@ -262,12 +264,12 @@ export class Exchange {
    * @throws Failure if it can't be read: the key may be good, and nobody can know
    */
   #noteKept(name: string, text: string | null, readAtMs: number): IssuedKey | null {
-    const known = this.#known.get(name);
+    const cachedKey = this.#known.get(name);
     // A later look may have been faster.
-    if (known !== undefined && known.readAtMs > readAtMs) return known.key;
-    if (text !== null && text === known?.text) {
-      known.readAtMs = readAtMs;
-      return known.key;
+    if (cachedKey !== undefined && cachedKey.readAtMs > readAtMs) return cachedKey.key;
+    if (text !== null && text === cachedKey?.text) {
+      cachedKey.readAtMs = readAtMs;
+      return cachedKey.key;
     }
     this.#known.delete(name);
     if (text === null) {
@@ -303,10 +305,10 @@ export class Exchange {
 
   /** Finds the budget of a key: those of one name share it. */
   #purseOf(key: IssuedKey): KeyPurse {
-    const purse = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#host.now);
-    if (purse.key.createdAt <= key.createdAt) purse.key = key;
-    this.#purses.set(key.name, purse);
-    return purse;
+    const budget = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#host.now);
+    if (budget.key.createdAt <= key.createdAt) budget.key = key;
+    this.#purses.set(key.name, budget);
+    return budget;
   }
 
   /** @throws Failure if the key may not ask this */
@@ -400,8 +402,8 @@ class DocumentTags {
   }
 
   of(text: string): readonly string[] {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
+    const cachedTags = this.#known.get(text);
+    if (cachedTags !== undefined) return cachedTags;
     const tags = this.#read(text);
     this.#known.set(text, tags);
     return tags;

@@ -41,15 +41,15 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
   return WINDOWS.flatMap((window) => {
     const { at, endsAtMs } = windowAt(window, atMs);
     const common = { window, keptMs: endsAtMs - atMs + KEPT_MS };
-    const own = {
+    const keyCount = {
       ...common,
       name: `key:${name}:${window}:${at}`,
       most: key[LIMITS[window]],
       isOfGroup: false,
     };
-    if (group === null) return [own];
+    if (group === null) return [keyCount];
     const most = group[LIMITS[window]];
-    return [own, { ...common, name: `group:${group.name}:${window}:${at}`, most, isOfGroup: true }];
+    return [keyCount, { ...common, name: `group:${group.name}:${window}:${at}`, most, isOfGroup: true }];
   });
 }
 
@@ -80,7 +80,7 @@ export class KeyPurse extends CountedPurse<WindowCount> {
     const nowMs = this.now();
     const counts = countsOf(this.key, nowMs);
     const calls = await this.read(counts);
-    const own = (window: BudgetWindow) =>
+    const callsIn = (window: BudgetWindow) =>
       calls[counts.findIndex((count) => count.window === window && !count.isOfGroup)] ?? 0;
     const full = counts.filter(({ most }, i) => most !== null && (calls[i] ?? 0) >= most);
     const spent = [...WINDOWS].reverse().find((window) => full.some((count) => count.window === window));
@@ -88,8 +88,8 @@ export class KeyPurse extends CountedPurse<WindowCount> {
       plan: null,
       requestsPerMinute: leastOf(counts, 'minute'),
       monthlyRequests: leastOf(counts, 'month'),
-      callsThisMinute: own('minute'),
-      callsThisMonth: own('month'),
+      callsThisMinute: callsIn('minute'),
+      callsThisMonth: callsIn('month'),
       minuteResetsAt: new Date(windowAt('minute', nowMs).endsAtMs).toISOString(),
       monthResetsAt: new Date(windowAt('month', nowMs).endsAtMs).toISOString(),
       state: spent === undefined ? 'OK' : STATES[spent],

@@ -100,10 +100,10 @@ export class KeyDesk {
         throw new KeyFault(409, `There is a key ${terms.name} already. Rotate it, or revoke it first.`);
       const members = keys.filter(({ group }) => group !== null && group.name === terms.group?.name);
       const group = groupOf(terms, members);
-      const { made, told } = this.#make({ ...terms, group });
+      const { made, told: answer } = this.#make({ ...terms, group });
       // The budget of a group is that of the word that was said last, for all members.
       const membersTold = group === members[0]?.group ? [] : members.map((member) => ({ ...member, group }));
-      return { kept: [...membersTold, made], told: (version) => ({ ...told, version }) };
+      return { kept: [...membersTold, made], told: (version) => ({ ...answer, version }) };
     });
   }
 
@@ -167,8 +167,8 @@ export class KeyDesk {
     return this.#change((read) => {
       const nowMs = this.#now();
       const revokedAt = new Date(nowMs).toISOString();
-      const kept = namedIn(read, name).map((key) => ({ ...key, revokedAt: key.revokedAt ?? revokedAt }));
-      return { kept, told: (version) => kept.map((key) => ({ ...shown(key, nowMs), version })) };
+      const revoked = namedIn(read, name).map((key) => ({ ...key, revokedAt: key.revokedAt ?? revokedAt }));
+      return { kept: revoked, told: (version) => revoked.map((key) => ({ ...shown(key, nowMs), version })) };
     });
   }
 
@@ -187,8 +187,8 @@ export class KeyDesk {
         endsAt: isPast(key.endsAt, endsAtMs) ? key.endsAt : latest,
       }));
       const { digest: _, createdAt: __, endsAt: ___, revokedAt: ____, ...terms } = newest;
-      const { made, told } = this.#make(terms);
-      return { kept: [...ending, made], told: (version) => ({ ...told, version }) };
+      const { made, told: answer } = this.#make(terms);
+      return { kept: [...ending, made], told: (version) => ({ ...answer, version }) };
     });
   }
 
@@ -210,10 +210,10 @@ export class KeyDesk {
     return this.#turn.runExclusive(async () => {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const read = await this.#read();
-        const { kept, told } = plan(read);
-        const texts = new Map(kept.map((key) => [key.digest, JSON.stringify(key)]));
+        const { kept: keys, told: answer } = plan(read);
+        const texts = new Map(keys.map((key) => [key.digest, JSON.stringify(key)]));
         const version = await this.#store.change(read.version, texts);
-        if (version !== null) return told(version);
+        if (version !== null) return answer(version);
       }
       throw new KeyFault(409, 'Others are changing keys all the time, and nothing was changed. Ask again.');
     });
@@ -263,9 +263,9 @@ function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKe
   if (group === null) return null;
   const isTold = group.perMinute !== null || group.perDay !== null || group.perMonth !== null;
   if (isTold) return group;
-  const known = members[0]?.group;
-  if (known == null) throw new KeyFault(400, `The group ${group.name} is new: give it a budget.`);
-  return known;
+  const existing = members[0]?.group;
+  if (existing == null) throw new KeyFault(400, `The group ${group.name} is new: give it a budget.`);
+  return existing;
 }
 
 /** Days whose calls tell the pace of a key. */
@@ -275,10 +275,10 @@ const PACE_DAYS = 7;
 function shownUsage({ day, key, client, document, counts }: UsageRow) {
   const { operations = 0, failed = 0, calls = 0, shared = 0, cached = 0 } = counts;
   const free = shared + cached;
-  const known: ReadonlySet<string> = new Set(MEASURES);
+  const measures: ReadonlySet<string> = new Set(MEASURES);
   const errors = Object.fromEntries(
     Object.entries(counts)
-      .filter(([measure]) => !known.has(measure))
+      .filter(([measure]) => !measures.has(measure))
       .toSorted(([a], [b]) => a.localeCompare(b)),
   );
   // Percent of the answers of the service that took no call; null if nothing was asked.
@@ -303,8 +303,8 @@ export const USAGE_COLUMNS = [
 /** Returns the cells of a row of a table; errors as `RATE_LIMITED=2`. */
 export function usageCells(row: ReturnType<typeof shownUsage>): (string | number | null)[] {
   const { errors, ...cells } = row;
-  const told = Object.entries(errors).map(([code, count]) => `${code}=${count}`);
-  return [...Object.values(cells), told.join(' ')];
+  const errorCounts = Object.entries(errors).map(([code, count]) => `${code}=${count}`);
+  return [...Object.values(cells), errorCounts.join(' ')];
 }
 
 /** Lists the days (UTC) up to an instant, the latest last. */
@@ -320,15 +320,20 @@ export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[
   const groups = new Map<string, { readonly members: Set<string>; readonly limit: number | null }>();
   for (const { name, group } of keys) {
     if (group === null) continue;
-    const known = groups.get(group.name) ?? { members: new Set(), limit: group.perMonth };
-    known.members.add(name);
-    groups.set(group.name, known);
+    const forecastGroup = groups.get(group.name) ?? { members: new Set(), limit: group.perMonth };
+    forecastGroup.members.add(name);
+    groups.set(group.name, forecastGroup);
   }
   const limits = new Map<string, number | null>();
   for (const { name, perMonth } of keys) if (!limits.has(name)) limits.set(name, perMonth);
   const sinceOf = (names: ReadonlySet<string>) =>
     Math.min(...keys.filter(({ name }) => names.has(name)).map(({ createdAt }) => msOf(createdAt)));
-  const told = (name: string, of: 'key' | 'group', names: ReadonlySet<string>, limit: number | null) => ({
+  const forecastOf = (
+    name: string,
+    of: 'key' | 'group',
+    names: ReadonlySet<string>,
+    limit: number | null,
+  ) => ({
     name,
     of,
     ...paceOf(
@@ -340,8 +345,8 @@ export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[
     limit,
   });
   return [
-    ...[...limits].map(([name, limit]) => told(name, 'key', new Set([name]), limit)),
-    ...[...groups].map(([name, { members, limit }]) => told(name, 'group', members, limit)),
+    ...[...limits].map(([name, limit]) => forecastOf(name, 'key', new Set([name]), limit)),
+    ...[...groups].map(([name, { members, limit }]) => forecastOf(name, 'group', members, limit)),
   ];
 }
 

@@ -51,10 +51,10 @@ function placesOf({ key, client, document }: Omit<UsageRow, 'day' | 'counts'>): 
 
 /** Chooses the place of a row: the finest that is there already, or that there is room for. */
 function choosePlace(places: readonly string[], isThere: (place: string) => boolean, rows: number): string {
-  const found = places.find(
+  const place = places.find(
     (place, i) => isThere(place) || rows < (MOST_ROWS[i] ?? Number.POSITIVE_INFINITY),
   );
-  return found ?? '';
+  return place ?? '';
 }
 
 /** Makes the row of a place; none of one that is damaged. */
@@ -79,9 +79,9 @@ export class UsageBook {
     const owner = `${day} ${key}`;
     const rows = this.#rows.get(owner) ?? 0;
     const place = choosePlace(placesOf(row), (one) => places.has(one), rows);
-    const known = places.get(place);
-    if (known === undefined) this.#rows.set(owner, rows + 1);
-    const sums = known ?? { [MARK]: 0 };
+    const measures = places.get(place);
+    if (measures === undefined) this.#rows.set(owner, rows + 1);
+    const sums = measures ?? { [MARK]: 0 };
     for (const [measure, count] of Object.entries(counts)) sums[measure] = (sums[measure] ?? 0) + count;
     places.set(place, sums);
   }

@@ -112,16 +112,16 @@ export class DamagedKey extends Error {
  * @throws DamagedKey if the text is that of no key, or of another one
  */
 export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
-  const kept = Kept.safeParse(jsonIn(text));
-  if (!kept.success) {
+  const stored = Kept.safeParse(jsonIn(text));
+  if (!stored.success) {
     const named = z.object({ name: Terms.shape.name }).safeParse(jsonIn(text));
     // The engine's words on what is no JSON repeat some of it.
-    const problem = jsonIn(text) === undefined ? 'Its text is no JSON.' : z.prettifyError(kept.error);
+    const problem = jsonIn(text) === undefined ? 'Its text is no JSON.' : z.prettifyError(stored.error);
     throw new DamagedKey(named.data?.name ?? null, problem);
   }
-  if (digest !== undefined && kept.data.digest !== digest)
-    throw new DamagedKey(kept.data.name, 'It is kept in the place of another key.');
-  return kept.data;
+  if (digest !== undefined && stored.data.digest !== digest)
+    throw new DamagedKey(stored.data.name, 'It is kept in the place of another key.');
+  return stored.data;
 }
 
 /** Reads JSON; undefined if it is none. */

@@ -18,16 +18,16 @@ export const issuedKeys = definePlugin({
   secrets: ['COUNTRY_DATA_KEY', 'OPERATOR_KEY'],
   faults({ COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1', SUBGRAPH_PREFIX }) {
     if (key === undefined) return [];
-    const faults: string[] = [];
+    const errors: string[] = [];
     if (store === 'none')
-      faults.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
+      errors.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
     if (store === 'memory:' && workers !== '1')
-      faults.push('COUNTRY_DATA_KEY: workers share issued keys by CACHE_URL=sqlite:PATH or redis://…');
+      errors.push('COUNTRY_DATA_KEY: workers share issued keys by CACHE_URL=sqlite:PATH or redis://…');
     if (SUBGRAPH_PREFIX !== undefined)
-      faults.push(
+      errors.push(
         'COUNTRY_DATA_KEY: issued keys read the names of this gateway, so there must be no SUBGRAPH_PREFIX',
       );
-    return faults;
+    return errors;
   },
   remarks: ({ COUNTRY_DATA_KEY }, { cacheUrl }) =>
     COUNTRY_DATA_KEY !== undefined && cacheUrl === 'memory:'

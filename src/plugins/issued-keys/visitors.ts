@@ -37,19 +37,19 @@ export class Visitors {
   /** @throws Failure RATE_LIMITED if these operations are too many */
   async count(visitor: string, operations: number, most: number, nowMs: number): Promise<void> {
     const minute = Math.floor(nowMs / MINUTE_MS);
-    const known = this.#counts.get(visitor);
-    const own = known?.minute === minute ? known : { minute, operations: 0 };
-    this.#counts.set(visitor, own);
+    const stored = this.#counts.get(visitor);
+    const current = stored?.minute === minute ? stored : { minute, operations: 0 };
+    this.#counts.set(visitor, current);
     // All gateways count at least what this one does.
-    if (own.operations + operations > most) throw tooMany(most, minute, nowMs);
-    own.operations += operations;
+    if (current.operations + operations > most) throw tooMany(most, minute, nowMs);
+    current.operations += operations;
     if (!this.#store.isShared) return;
     const keptMs = (minute + 1) * MINUTE_MS - nowMs + KEPT_MS;
     const count = { name: `visitor:${visitor}:${minute}`, most, by: operations, keptMs };
     const taking = this.#store.take([count]).catch(() => null);
     const taken = await Promise.race([taking, pause(LATE_MS, null, { ref: false })]);
     if (taken === null || taken.full === null) return;
-    own.operations -= operations;
+    current.operations -= operations;
     throw tooMany(most, minute, nowMs);
   }
 }

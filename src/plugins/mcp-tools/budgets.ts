@@ -40,9 +40,9 @@ export class ToolBudgets {
   async purseOf(authorization: string | undefined): Promise<ToolPurse> {
     const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
     const isSession = this.#nameOf === null;
-    const purse = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, isSession);
-    this.#purses.set(name, purse);
-    return purse;
+    const budget = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, isSession);
+    this.#purses.set(name, budget);
+    return budget;
   }
 }
 
@@ -64,8 +64,8 @@ class ToolPurse extends CountedPurse {
   }
 
   /** Returns the failure of an operation of so many calls; null if there is room for them. */
-  refusalOf(told: ToldBudget, calls: number): Failure | null {
-    return told.spent + calls > told.limit ? beyondBudget(told, calls) : null;
+  refusalOf(usage: ToldBudget, calls: number): Failure | null {
+    return usage.spent + calls > usage.limit ? beyondBudget(usage, calls) : null;
   }
 
   protected override countsAt(nowMs: number): readonly Count[] {

@@ -72,7 +72,7 @@ async function serveTools(
       const { open } = createToolServers(
         openToolCallers(await composed, keyName),
         ownBuild().version,
-        (fault) => log.problem(fault, 'mcp'),
+        (error) => log.problem(error, 'mcp'),
         budget === undefined ? null : new ToolBudgets(budget, counts, null),
       );
       const authorization = key === undefined ? undefined : `Bearer ${key}`;

@@ -49,14 +49,14 @@ export async function mcpRoute(
   const { open, listed } = createToolServers(
     callers,
     ownBuild().version,
-    (fault, requestId = '') => problem(fault, requestId),
+    (error, requestId = '') => problem(error, requestId),
     budget === undefined || counts === null ? null : new ToolBudgets(budget, counts, callers.nameOf),
   );
   readShallowJson(app);
 
   app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    const fault = headFault(request.raw);
+    const error = headFault(request.raw);
     if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
     // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
     else if (
@@ -66,7 +66,7 @@ export async function mcpRoute(
       !isOwn(request, origin)
     )
       refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);
-    else if (fault !== null) refuse(reply, fault.status, fault.message);
+    else if (error !== null) refuse(reply, error.status, error.message);
     else if (isOverloaded(request, reply, gateway)) refuse(reply, 503, 'The gateway is overloaded.');
     else done();
   });

@@ -61,22 +61,22 @@ export function operationTools(
   trusted: readonly TrustedDocument[],
   isOwn: (name: string) => boolean,
 ): ReadonlyMap<string, OperationTool> {
-  const faults: string[] = [];
+  const errors: string[] = [];
   const tools = new Map<string, OperationTool>();
   const isTaken = (name: string) => tools.has(name) || isOwn(name);
   for (const { id, text } of trusted) {
-    const document = readDocument(schema, text, (fault) => faults.push(`${id}: ${fault}`));
+    const document = readDocument(schema, text, (error) => errors.push(`${id}: ${error}`));
     for (const definition of document?.definitions ?? []) {
       if (document === null || definition.kind !== Kind.OPERATION_DEFINITION) continue;
       const tool = toolOf(schema, document, definition, id);
       if (tool === null) continue;
       const name = isTaken(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
-      if (tools.has(name)) faults.push(`${id}: another operation is called ${name}, too.`);
+      if (tools.has(name)) errors.push(`${id}: another operation is called ${name}, too.`);
       tools.set(name, { ...tool, name });
     }
   }
-  if (faults.length > 0) {
-    const lines = faults.map((fault) => `  ${fault}`).join('\n');
+  if (errors.length > 0) {
+    const lines = errors.map((error) => `  ${error}`).join('\n');
     throw new ConfigError(`TRUSTED_DOCUMENTS: these can't be made tools, as MCP=on asks for:\n${lines}`);
   }
   if (tools.size === 0) throw new ConfigError(EMPTY);

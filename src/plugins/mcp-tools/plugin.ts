@@ -24,18 +24,18 @@ export const mcpTools = definePlugin({
       CACHE_URL: store = 'memory:',
       WORKERS: workers = '1',
     } = given;
-    const faults: string[] = [];
+    const errors: string[] = [];
     if (MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined)
-      faults.push(
+      errors.push(
         'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in',
       );
     if (MCP === 'on' && given.TRUSTED_DOCUMENTS_FOR === 'issued')
-      faults.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
+      errors.push('TRUSTED_DOCUMENTS_FOR: must be all if MCP=on makes tools of the documents');
     if (key !== undefined && given.COUNTRY_DATA_KEY === undefined)
-      faults.push('MCP_KEY: names an issued key, so COUNTRY_DATA_KEY must be there to issue keys under');
+      errors.push('MCP_KEY: names an issued key, so COUNTRY_DATA_KEY must be there to issue keys under');
     if (budget !== undefined && workers !== '1' && (store === 'memory:' || store === 'none'))
-      faults.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
-    return faults;
+      errors.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
+    return errors;
   },
   commands: [
     {

@@ -113,10 +113,12 @@ function split(value: unknown, room: number): readonly unknown[] {
   const rest = isRepeated ? members.filter((member) => !beside.includes(member)) : members;
   const left = isRepeated ? room - bytesOf(beside) : room;
   return packed(rest, left).map((part) => {
-    const there = new Map(part);
-    const kept = members.filter((member) => there.has(member[0]) || (isRepeated && beside.includes(member)));
+    const partMembers = new Map(part);
+    const chosenMembers = members.filter(
+      (member) => partMembers.has(member[0]) || (isRepeated && beside.includes(member)),
+    );
     return Object.fromEntries(
-      kept.map(([name, member]) => [name, there.has(name) ? there.get(name) : member]),
+      chosenMembers.map(([name, member]) => [name, partMembers.has(name) ? partMembers.get(name) : member]),
     );
   });
 }
@@ -130,13 +132,13 @@ function packed(members: readonly Member[], room: number): readonly (readonly Me
   for (const [name, value] of members) {
     const frame = Buffer.byteLength(name) + 4;
     for (const part of split(value, room - frame)) {
-      const own = bytesOf(part) + frame;
-      if (bytes + own > room || part !== value) {
+      const partBytes = bytesOf(part) + frame;
+      if (bytes + partBytes > room || part !== value) {
         parts.push([]);
         bytes = 0;
       }
       parts.at(-1)?.push([name, part]);
-      bytes += own;
+      bytes += partBytes;
     }
   }
   return parts;
@@ -177,8 +179,8 @@ function textOf({
 /** Words an error or a warning: its message, and all else that it says. */
 function noteOf(note: unknown): string {
   if (!isObject(note)) return cellOf(note);
-  const { message, ...others } = note;
-  const fields = Object.entries(others).map(([name, value]) => `${name}=${cellOf(value)}`);
+  const { message, ...rest } = note;
+  const fields = Object.entries(rest).map(([name, value]) => `${name}=${cellOf(value)}`);
   return [...(message === undefined ? [] : [String(message)]), ...fields].join(' ');
 }
 

@@ -74,10 +74,10 @@ function createFieldSearch(schema: GraphQLSchema) {
     const isIn = (place: string) => (word: string) => place.includes(word);
     return fields
       .filter(({ all }) => wanted.length > 0 && wanted.every(isIn(all)))
-      .map(({ told, name }) => ({ told, rank: wanted.filter(isIn(name)).length }))
+      .map(({ told: text, name }) => ({ told: text, rank: wanted.filter(isIn(name)).length }))
       .toSorted((a, b) => b.rank - a.rank)
       .slice(0, MAX_FOUND_FIELDS)
-      .map(({ told }) => told);
+      .map(({ told: text }) => text);
   };
 }
 
@@ -107,7 +107,7 @@ function fieldsOf(schema: GraphQLSchema) {
 }
 
 /** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
-function boundedPurse(maxCalls: number, purse: Purse | null): Purse {
+function boundedPurse(maxCalls: number, budget: Purse | null): Purse {
   let taken = 0;
   const take = () => {
     if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
@@ -117,7 +117,7 @@ function boundedPurse(maxCalls: number, purse: Purse | null): Purse {
     };
   };
   const name = randomUUID();
-  return purse === null ? { name, flow: new Flow(), take } : joinedPurse(name, take, purse);
+  return budget === null ? { name, flow: new Flow(), take } : joinedPurse(name, take, budget);
 }
 
 function beyondRequest(planned: number, maxCalls: number): Failure {
@@ -156,7 +156,7 @@ async function asked(
   { handle }: ToolGateway,
   { documentId, operationName }: OperationTool,
   { variables, headers, signal, requestId, address }: Omit<ToolCall, 'maxCalls'>,
-  purse: Purse | null = null,
+  budget: Purse | null = null,
 ): Promise<string> {
   const { body } = await handle({
     method: 'POST',
@@ -166,7 +166,9 @@ async function asked(
     signal,
     requestId,
     address,
-    ...(purse === null ? {} : { exchanged: { authorization: headers.authorization ?? null, purse } }),
+    ...(budget === null
+      ? {}
+      : { exchanged: { authorization: headers.authorization ?? null, purse: budget } }),
   });
   return wholeBody(body);
 }
@@ -317,7 +319,7 @@ class Tools {
 
   constructor(
     gateway: ToolGateway,
-    onFault: (fault: unknown, requestId?: string) => void,
+    onFault: (error: unknown, requestId?: string) => void,
     budgets: ToolBudgets | null,
   ) {
     this.#gateway = gateway;
@@ -339,13 +341,13 @@ class Tools {
         ...(price === null ? {} : { _meta: { 'country-graph/price': { ...price, variables: tool.sample } } }),
       });
     }
-    const own = Object.values(OWN_TOOLS).map((tool) => ({
+    const builtInTools = Object.values(OWN_TOOLS).map((tool) => ({
       ...tool,
       inputSchema: { ...tool.inputSchema, required: [...tool.inputSchema.required] },
       outputSchema: OUTPUT_SCHEMA,
       annotations: ANNOTATIONS,
     }));
-    return [...all, ...own];
+    return [...all, ...builtInTools];
   }
 
   /** Finds the work of a tool by its name; null if there is none. */
@@ -376,14 +378,14 @@ class Tools {
     if (calls === undefined) return failed(errors);
     try {
       const budget = (await budgets?.purseOf(call.headers.authorization)) ?? null;
-      const told = (await budget?.told()) ?? null;
-      const meta = (now: typeof told) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
+      const usage = (await budget?.told()) ?? null;
+      const meta = (now: typeof usage) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
-        return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(told) };
-      const beyond = budget === null || told === null ? null : budget.refusalOf(told, calls);
-      if (beyond !== null) return { ...refusalBy(beyond), ...meta(told) };
-      const purse = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
-      const answer = answerIn(await asked(this.#gateway, tool, call, purse));
+        return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(usage) };
+      const beyond = budget === null || usage === null ? null : budget.refusalOf(usage, calls);
+      if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
+      const callBudget = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
+      const answer = answerIn(await asked(this.#gateway, tool, call, callBudget));
       return { ...answer, ...meta((await budget?.told()) ?? null) };
     } catch (error) {
       if (error instanceof Failure) return refusalBy(error);
@@ -396,10 +398,10 @@ class Tools {
     if (typeof words !== 'string') return refusal('BAD_USER_INPUT', 'Give words to search for.');
     if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
       return refusal('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
-    const found = place === 'INDICATORS' ? {} : { fields: this.#fieldsWith(words) };
-    if (place === 'FIELDS') return { data: found, upstream: openBill() };
+    const fieldMatches = place === 'INDICATORS' ? {} : { fields: this.#fieldsWith(words) };
+    if (place === 'FIELDS') return { data: fieldMatches, upstream: openBill() };
     const answer = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
-    return { ...answer, data: { ...found, ...(answer.data as object | null) } };
+    return { ...answer, data: { ...fieldMatches, ...(answer.data as object | null) } };
   }
 
   async #price(call: ToolCall): Promise<ToolAnswer> {
@@ -430,7 +432,7 @@ class Tools {
 export function createToolServers(
   gateway: ToolGateway,
   version: string,
-  onFault: (fault: unknown, requestId?: string) => void,
+  onFault: (error: unknown, requestId?: string) => void,
   budgets: ToolBudgets | null = null,
 ) {
   const tools = new Tools(gateway, onFault, budgets);
@@ -459,13 +461,13 @@ export function createToolServers(
     );
     server.setRequestHandler('tools/list', async () => ({ tools: await tools.listed() }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
-      const found = tools.workOf(params.name);
-      if (found === null)
+      const handler = tools.workOf(params.name);
+      if (handler === null)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
       const given = params.arguments ?? {};
-      const unknown = unknownArguments(found.tool, given);
+      const unknown = unknownArguments(handler.tool, given);
       if (unknown !== null) return resultOf(unknown, 1);
-      const { page, variables } = paged(found.tool, given);
+      const { page, variables } = paged(handler.tool, given);
       if (!isCount(page) || page < 1)
         return resultOf(refusal('BAD_USER_INPUT', 'A page is a whole number from 1.'), 1);
       const headers = {
@@ -480,9 +482,9 @@ export function createToolServers(
         return resultOf(refusal('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`), 1);
       try {
         const call = { variables, headers, signal: left.signal, requestId, address, maxCalls };
-        return resultOf(await found.work(call), page);
-      } catch (fault) {
-        onFault(fault, requestId);
+        return resultOf(await handler.work(call), page);
+      } catch (error) {
+        onFault(error, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
         return resultOf(failed([{ message: 'The gateway failed to answer.', extensions }]), 1);
       }
@@ -509,10 +511,10 @@ function instructionsOf(budgets: ToolBudgets | null): string {
  */
 export function withoutNulls(message: unknown): unknown {
   if (!isObject(message)) return message;
-  const { params, id, ...others } = message;
-  const isNotice = typeof others.method === 'string' && others.method.startsWith('notifications/');
+  const { params, id, ...rest } = message;
+  const isNotice = typeof rest.method === 'string' && rest.method.startsWith('notifications/');
   return {
-    ...others,
+    ...rest,
     ...(id === undefined || (id === null && isNotice) ? {} : { id }),
     ...(params == null ? {} : { params: isObject(params) ? paramsWithoutNulls(params) : params }),
   };
@@ -524,8 +526,8 @@ function paramsWithoutNulls({ arguments: given, ...params }: JsonObject): unknow
 
 function bare(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const there = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(there.map(([name, member]) => [name, bare(member)]));
+  const present = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(present.map(([name, member]) => [name, bare(member)]));
 }
 
 /** Returns null if a text is none of an object. */
@@ -544,7 +546,7 @@ function objectIn(text: string): unknown {
  */
 function createCurrentTools(
   gateway: ToolGateway,
-  onFault: (fault: unknown, requestId?: string) => void,
+  onFault: (error: unknown, requestId?: string) => void,
 ): () => ReadonlyMap<string, OperationTool> {
   const isOwn = (name: string) => Object.hasOwn(OWN_TOOLS, name);
   let seen = gateway.trusted;
@@ -554,8 +556,8 @@ function createCurrentTools(
     seen = gateway.trusted;
     try {
       tools = operationTools(gateway.schema, seen ?? [], isOwn);
-    } catch (fault) {
-      onFault(fault);
+    } catch (error) {
+      onFault(error);
     }
     return tools;
   };

@@ -110,7 +110,7 @@ export async function addressRoute(
     file,
     gateway.schema,
     () => gateway.persisted.listed,
-    (fault) => problem(fault, ''),
+    (error) => problem(error, ''),
   );
   const isSynthetic = host.demoKeys !== null;
   const sourceNames = Object.fromEntries(config.sourceNames ?? []);
@@ -201,8 +201,8 @@ class PublicAddress {
 
   /** The text of a document with the further fields that GraphiQL asks for besides: pictures are drawn of its answer. */
   #drawnOf(document: PublicDocument): DrawnText {
-    const known = this.#drawnTexts.get(document);
-    if (known !== undefined) return known;
+    const drawnText = this.#drawnTexts.get(document);
+    if (drawnText !== undefined) return drawnText;
     const needed = this.#withNeededFields(document.text, document.operationName);
     const drawn =
       needed === null
@@ -219,8 +219,8 @@ class PublicAddress {
     file: string,
     base: string,
   ): Promise<FastifyReply> {
-    const [name = '', ending = 'page', ...others] = file.split('.');
-    const form = others.length === 0 ? FORMS.find((one) => one === ending) : undefined;
+    const [name = '', ending = 'page', ...rest] = file.split('.');
+    const form = rest.length === 0 ? FORMS.find((one) => one === ending) : undefined;
     const document = this.#current().get(name);
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#gateway;
@@ -267,7 +267,7 @@ class PublicAddress {
     const { theme } = lookIn(parameters, true);
     const ofTheme = theme === 'auto' ? '' : `theme=${theme}`;
     const given = [ofVariables, pictureIn(parameters).given, ofTheme].filter((part) => part !== '').join('&');
-    const told = {
+    const embed = {
       title: headingOf(document, variables) ?? document.description ?? document.name,
       scriptUrl: `${start}frames.js`,
       url: `${start}${besidePage(document, given)('')}`,
@@ -276,7 +276,7 @@ class PublicAddress {
     reply
       .header('cache-control', addressed(`public, max-age=${EMBED_SECONDS}`, this.#host.config))
       .type(JSON_TEXT);
-    return reply.send(JSON.stringify(oembedOf(told, room)));
+    return reply.send(JSON.stringify(oembedOf(embed, room)));
   }
 
   async #answer(visit: Visit, base: string): Promise<void> {

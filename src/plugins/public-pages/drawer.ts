@@ -46,12 +46,12 @@ class OrdersByVisitor {
    * @throws Failure OVERLOADED
    */
   add(waiting: WaitingOrder, visitor: string, maxBytes: number): void {
-    const own = this.#byVisitor.get(visitor) ?? new Set();
+    const orders = this.#byVisitor.get(visitor) ?? new Set();
     const visitors = this.#visitors.get(waiting);
     const bytes = visitors === undefined ? waiting.order.body.length : 0;
     const isOver = this.#visitors.size > 0 && this.#bytes + bytes > maxBytes;
     if (
-      own.size >= MAX_ORDERS.each ||
+      orders.size >= MAX_ORDERS.each ||
       isOver ||
       (visitors === undefined && this.#visitors.size >= MAX_ORDERS.all)
     )
@@ -60,7 +60,7 @@ class OrdersByVisitor {
       });
     this.#bytes += bytes;
     this.#visitors.set(waiting, [...(visitors ?? []), visitor]);
-    this.#byVisitor.set(visitor, own.add(waiting));
+    this.#byVisitor.set(visitor, orders.add(waiting));
   }
 
   has(waiting: WaitingOrder): boolean {
@@ -71,15 +71,15 @@ class OrdersByVisitor {
   next(): WaitingOrder | undefined {
     const [first] = this.#byVisitor;
     if (first === undefined) return undefined;
-    const [visitor, own] = first;
-    const [next] = own;
+    const [visitor, orders] = first;
+    const [next] = orders;
     this.#byVisitor.delete(visitor);
-    this.#byVisitor.set(visitor, own);
+    this.#byVisitor.set(visitor, orders);
     if (next === undefined) return undefined;
     for (const name of this.#visitors.get(next) ?? []) {
-      const others = this.#byVisitor.get(name);
-      others?.delete(next);
-      if (others?.size === 0) this.#byVisitor.delete(name);
+      const otherOrders = this.#byVisitor.get(name);
+      otherOrders?.delete(next);
+      if (otherOrders?.size === 0) this.#byVisitor.delete(name);
     }
     this.#visitors.delete(next);
     this.#bytes -= next.order.body.length;
@@ -145,10 +145,10 @@ export class Drawer {
     this.#worker.postMessage(next.order);
   }
 
-  #finish(tell: (settle: WaitingOrder['settle']) => void): void {
+  #finish(apply: (settle: WaitingOrder['settle']) => void): void {
     const done = this.#current;
     this.#current = null;
-    if (done !== null) tell(done.settle);
+    if (done !== null) apply(done.settle);
     this.#next();
   }
 
@@ -215,8 +215,8 @@ export class Drawings {
 
   /** @throws Failure OVERLOADED, OPERATION_TIMEOUT, BAD_USER_INPUT */
   async get(name: string, order: DrawingOrder, visitor: string): Promise<Drawing> {
-    const kept = this.#kept.get(name);
-    if (kept !== undefined) return kept;
+    const cachedDrawing = this.#kept.get(name);
+    if (cachedDrawing !== undefined) return cachedDrawing;
     const underWay = this.#underWay.get(name);
     underWay?.join(visitor);
     if (underWay !== undefined) return underWay.drawing;

@@ -58,10 +58,10 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
 
   async function priced() {
     const priced: { readonly document: PublicDocument; readonly price: DocumentPrice }[] = [];
-    const known = prices;
+    const cachedPrices = prices;
     prices = new Map();
     for (const document of current().values()) {
-      const asked = known.get(document.text) ?? priceOf(handle, document);
+      const asked = cachedPrices.get(document.text) ?? priceOf(handle, document);
       prices.set(document.text, asked);
       const price = await asked;
       // A price that can't be told for want of room is asked for again.

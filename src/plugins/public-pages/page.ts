@@ -49,8 +49,8 @@ const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
  * @param script the only one that runs there
  */
 export function pagePolicy(origins: readonly string[], script = ''): string {
-  const own = script === '' ? '' : `script-src ${digestOf(script)}; connect-src 'self'; `;
-  return `${NOTHING_ELSE}; ${own}img-src 'self'; style-src ${digestOf(STYLE)}; frame-ancestors ${ancestors(origins)}`;
+  const scriptPolicy = script === '' ? '' : `script-src ${digestOf(script)}; connect-src 'self'; `;
+  return `${NOTHING_ELSE}; ${scriptPolicy}img-src 'self'; style-src ${digestOf(STYLE)}; frame-ancestors ${ancestors(origins)}`;
 }
 
 /** Does the same for a picture, whose styles stand on its parts. */
@@ -108,12 +108,12 @@ function link(href: string, words: string): string {
 /** Writes the page of a public document: it names no key, and says all without its script. */
 export function pageOf(parts: PageContent): string {
   const { title, description, facts, warnings, beside, forms, parameters, url, imageUrl, oembedUrl } = parts;
-  const told = description ?? facts?.words ?? title;
+  const summary = description ?? facts?.words ?? title;
   const preview = [
     ['og:title', title],
     ['og:type', 'website'],
     ['og:url', url],
-    ['og:description', told],
+    ['og:description', summary],
     ...(facts === null
       ? []
       : [
@@ -125,7 +125,7 @@ export function pageOf(parts: PageContent): string {
         ]),
   ];
   const head = [
-    `<meta name="description" content="${escaped(told)}">`,
+    `<meta name="description" content="${escaped(summary)}">`,
     ...preview.map(([name, content]) => `<meta property="${name}" content="${escaped(content)}">`),
     `<meta name="twitter:card" content="summary_large_image">`,
     `<link rel="alternate" type="application/json+oembed" href="${escaped(oembedUrl)}" title="${escaped(title)}">`,
@@ -150,7 +150,7 @@ export function pageOf(parts: PageContent): string {
 }
 
 function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): readonly string[] {
-  const { subtitle, words, notes, table, leftOut, pages, sizes, others } = facts;
+  const { subtitle, words, notes, table, leftOut, pages, sizes, others: linkedPictures } = facts;
   const svg = (of: string, at: number) => escaped(beside('svg', `theme=${of}&width=${at}&bare=1`));
   const isSaid = facts.title === title;
   const sources = PAGE_WIDTHS.flatMap((width, i) => {
@@ -173,7 +173,7 @@ function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): r
     `<img src="${svg(theme === 'dark' ? 'dark' : 'light', wide)}" alt="${escaped(words)}" width="${wide}" height="${height}">`,
     '</picture></div>',
     ...notes.map((note) => `<p>${linked(note, pages)}</p>`),
-    ...(others.length === 0 ? [] : [`<p>${otherPictures(others, beside)}</p>`]),
+    ...(linkedPictures.length === 0 ? [] : [`<p>${otherPictures(linkedPictures, beside)}</p>`]),
     `<details><summary>Table of ${table.rows.length} figures</summary>`,
     `<div class="rows" role="region" aria-label="Table" tabindex="0">${tableOf(table)}</div>`,
     ...(leftOut === 0 ? [] : [`<p>${leftOut} more stand in the data.</p>`]),
@@ -182,8 +182,8 @@ function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): r
 }
 
 /** Links to the other pictures of an answer: one of them is drawn. */
-function otherPictures(others: PictureFacts['others'], beside: PageContent['beside']): string {
-  const links = others.map(([indicator, title]) => {
+function otherPictures(pictures: PictureFacts['others'], beside: PageContent['beside']): string {
+  const links = pictures.map(([indicator, title]) => {
     const look = new URLSearchParams({ 'picture.indicator': indicator }).toString();
     return `<a href="${escaped(beside('', look))}">${escaped(title)}</a>`;
   });
@@ -192,13 +192,13 @@ function otherPictures(others: PictureFacts['others'], beside: PageContent['besi
 
 /** Writes a note, with the names of sources as links to their pages. */
 function linked(note: string, pages: PictureFacts['pages']): string {
-  const found = pages.find(([name]) => note.includes(name));
-  if (found === undefined) return escaped(note);
-  const [name, url] = found;
-  const others = pages.filter((page) => page !== found);
+  const match = pages.find(([name]) => note.includes(name));
+  if (match === undefined) return escaped(note);
+  const [name, url] = match;
+  const otherPages = pages.filter((page) => page !== match);
   return note
     .split(name)
-    .map((part) => linked(part, others))
+    .map((part) => linked(part, otherPages))
     .join(link(url, name));
 }
 

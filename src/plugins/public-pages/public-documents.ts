@@ -103,7 +103,7 @@ function found(
   given: GivenDocuments,
   schema: GraphQLSchema,
   listed: readonly TrustedDocument[],
-  onFault: (fault: string) => void,
+  onFault: (error: string) => void,
 ): ReadonlyMap<string, PublicDocument> {
   const documents = new Map<string, PublicDocument>();
   for (const [name, terms] of given) {
@@ -131,9 +131,9 @@ export async function openPublicDocuments(
 ) {
   const read = async () => {
     const given = await readPublicFile(path);
-    const faults: string[] = [];
-    found(given, schema, listed(), (fault) => faults.push(`\n  ${fault}`));
-    if (faults.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS:${faults.join('')}`);
+    const errors: string[] = [];
+    found(given, schema, listed(), (error) => errors.push(`\n  ${error}`));
+    if (errors.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS:${errors.join('')}`);
     return given;
   };
   const file = await watched(path, read, onProblem, lookMs);
@@ -142,11 +142,11 @@ export async function openPublicDocuments(
   return {
     /** Returns the documents by name. One that is no longer listed is public no longer. */
     current() {
-      const { held } = file;
+      const { held: content } = file;
       const trusted = listed();
-      if (held !== seen?.held || trusted !== seen.trusted) {
-        seen = { held, trusted };
-        documents = found(held, schema, trusted, () => {});
+      if (content !== seen?.held || trusted !== seen.trusted) {
+        seen = { held: content, trusted };
+        documents = found(content, schema, trusted, () => {});
       }
       return documents;
     },
@@ -206,17 +206,18 @@ function findDocument(meant: string, listed: readonly TrustedDocument[]) {
   const bare = meant.replace(/^sha256:/, '');
   const byId = listed.find(({ id }) => id === bare);
   const candidates = byId === undefined ? listed : [byId];
-  const found = candidates.flatMap((trusted) => {
+  const matches = candidates.flatMap((trusted) => {
     const document = parse(trusted.text);
     const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-    const [only, ...others] = operations;
+    const [only, ...otherOperations] = operations;
     const isMeant = only !== undefined && (trusted === byId || only.name?.value === meant);
-    return isMeant && others.length === 0 ? [{ trusted, document, operation: only }] : [];
+    return isMeant && otherOperations.length === 0 ? [{ trusted, document, operation: only }] : [];
   });
-  const [first, ...others] = found;
+  const [first, ...otherMatches] = matches;
   if (first === undefined)
     throw new Error(`TRUSTED_DOCUMENTS has no document ${excerpt(meant)} with a single operation.`);
-  if (others.length > 0) throw new Error(`Several documents are called ${meant}: name one by its hash.`);
+  if (otherMatches.length > 0)
+    throw new Error(`Several documents are called ${meant}: name one by its hash.`);
   if (first.operation.operation !== OperationTypeNode.QUERY) throw new Error(`${meant} is no query.`);
   return first as { trusted: TrustedDocument; document: DocumentNode; operation: OperationDefinitionNode };
 }
@@ -248,9 +249,9 @@ export function variablesIn({ variables }: PublicDocument, search: URLSearchPara
     if (STRANGE.test(name) || isLook) continue;
     const variable = variables.find((one) => one.name === name);
     if (variable === undefined) {
-      const known = variables.map((one) => one.name).join(', ');
+      const names = variables.map((one) => one.name).join(', ');
       throw refusal(
-        `There is no variable ${excerpt(name)} here${known === '' ? '' : `; there is ${known}`}.`,
+        `There is no variable ${excerpt(name)} here${names === '' ? '' : `; there is ${names}`}.`,
       );
     }
     given[name] = readValue(variable, search.getAll(name));
@@ -268,8 +269,8 @@ function readValue({ name, type }: PublicVariable, texts: readonly string[]): un
     const items = texts.flatMap((text) => text.split(',')).filter((text) => text !== '');
     return items.map((item) => readScalar(name, getNullableType(bare.ofType), item));
   }
-  const [only = '', ...others] = texts;
-  if (others.length > 0) throw refusal(`The variable ${name} is given ${texts.length} times.`);
+  const [only = '', ...rest] = texts;
+  if (rest.length > 0) throw refusal(`The variable ${name} is given ${texts.length} times.`);
   return readScalar(name, bare, only);
 }
 
@@ -310,14 +311,14 @@ function countryName(code: string): string {
 
 /** Words on the parameters that the address of a document takes. */
 export function parametersInWords({ variables }: PublicDocument): readonly string[] {
-  const own = variables.map(({ name, type, definition: { defaultValue } }) => {
+  const parameters = variables.map(({ name, type, definition: { defaultValue } }) => {
     const usual = defaultValue === undefined ? '' : `, ${print(defaultValue)} if left out`;
     return `${name}: ${type}${usual}`;
   });
   return [
     variables.length === 0
       ? 'What it asks for is fixed: its operation has no variables, so no parameter changes its countries or years.'
-      : `Variables: ${own.join('; ')}. Items of a list stand between commas.`,
+      : `Variables: ${parameters.join('; ')}. Items of a list stand between commas.`,
     `The picture: ${Object.keys(PictureTerms.shape)
       .map((name) => OF_PICTURE + name)
       .join(', ')}.`,
@@ -366,16 +367,16 @@ export function pictureIn(search: URLSearchParams): {
   readonly given: string;
 } {
   const giving = new URLSearchParams([...search].filter(([name]) => name.startsWith(OF_PICTURE)));
-  const told: Record<string, unknown> = {};
+  const settings: Record<string, unknown> = {};
   for (const key of new Set(giving.keys())) {
     const name = key.slice(OF_PICTURE.length);
     const texts = giving.getAll(key);
     const [text = ''] = texts;
-    if (name === 'highlight' || name === 'removed') told[name] = texts;
-    else if (name === 'base' || name === 'year') told[name] = numberOf(text) ?? text;
-    else told[name] = text === 'true' || (text === 'false' ? false : text);
+    if (name === 'highlight' || name === 'removed') settings[name] = texts;
+    else if (name === 'base' || name === 'year') settings[name] = numberOf(text) ?? text;
+    else settings[name] = text === 'true' || (text === 'false' ? false : text);
   }
-  const parsed = PictureTerms.safeParse(told);
+  const parsed = PictureTerms.safeParse(settings);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw refusal(excerpt(`${OF_PICTURE}${[issue?.path[0] ?? '…']}: ${issue?.message}`));

@@ -112,8 +112,8 @@ async function priceOf(text: string, { document, operation }: Query, plugins: Co
   const config = readConfig({ CACHE_URL: 'none' }, plugins);
   const gateway = await createGateway({ config, plugins, upstreamUrl: 'http://127.0.0.1', observer });
   try {
-    const [fault] = validate(gateway.schema, document);
-    if (fault !== undefined) throw new Error(fault.message);
+    const [error] = validate(gateway.schema, document);
+    if (error !== undefined) throw new Error(error.message);
     const { body } = await gateway.handle({
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer nobody', 'x-explain': '1' },
@@ -142,8 +142,8 @@ function onlyQueryOf(text: string, file: string): Query {
     );
   }
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-  const [operation, ...others] = operations;
-  if (operation?.operation !== OperationTypeNode.QUERY || others.length > 0)
+  const [operation, ...rest] = operations;
+  if (operation?.operation !== OperationTypeNode.QUERY || rest.length > 0)
     throw new CommandError(`${file} has to hold one query, and no other operation.`);
   return { operation, document };
 }

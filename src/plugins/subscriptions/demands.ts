@@ -36,8 +36,8 @@ async function refuseUnknown(
   names: readonly string[],
   { loaders }: GraphContext,
 ): Promise<void> {
-  const held = await loaders.heldNames(dimension);
-  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
+  const cachedNames = await loaders.heldNames(dimension);
+  const unknown = cachedNames === null ? undefined : names.find((name) => !cachedNames.has(name));
   if (unknown === undefined) return;
   const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
   throw new Failure(

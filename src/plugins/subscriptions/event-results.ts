@@ -186,8 +186,8 @@ async function executeEvent(
       onHalt: payer.close,
     });
     return { data: parseExactly(data.join('')) as Record<string, unknown> | null, errors };
-  } catch (fault) {
-    if (effort.refusal === null || fault !== effort.refusal) throw fault;
+  } catch (error) {
+    if (effort.refusal === null || error !== effort.refusal) throw error;
     return { data: null, errors: [errorOf(effort.refusal)] };
   }
 }

@@ -113,14 +113,14 @@ export function eventStreams(app: FastifyInstance, live: Live, problem: Problem)
   });
 
   async function answer(request: FastifyRequest, reply: FastifyReply) {
-    const own = new Outflow(() => {});
-    reply.raw.once('close', () => own.close());
-    const context: StreamContext = { outflow: own, token: null };
-    const [body, { status, headers: told = {} }] = await handler(streamRequest(request, context));
+    const responseFlow = new Outflow(() => {});
+    reply.raw.once('close', () => responseFlow.close());
+    const context: StreamContext = { outflow: responseFlow, token: null };
+    const [body, { status, headers: responseHeaders = {} }] = await handler(streamRequest(request, context));
     // The library names a coding `none`, which HTTP has not: clients that unpack by that header give up.
-    const { 'content-encoding': _, ...headers } = told;
+    const { 'content-encoding': _, ...headers } = responseHeaders;
     if (body === null || typeof body === 'string') {
-      own.idleness.stop();
+      responseFlow.idleness.stop();
       if (status === 401) reply.header('www-authenticate', 'Bearer');
       return reply
         .code(status)

@@ -130,8 +130,8 @@ class SourceWatch {
   subscribe(keys: readonly string[] | null, look: Look | null): Inbox<SourceRecord> {
     const wanted = keys && new Set(keys.map((key) => key.toLowerCase()));
     if (wanted !== null && look !== null && leftOutOf(look.records) === null) {
-      const known = new Set(look.records.map(({ key }) => key.toLowerCase()));
-      const unknown = keys?.find((key) => !known.has(key.toLowerCase()));
+      const sourceKeys = new Set(look.records.map(({ key }) => key.toLowerCase()));
+      const unknown = keys?.find((key) => !sourceKeys.has(key.toLowerCase()));
       if (unknown !== undefined)
         throw new Failure(
           'BAD_USER_INPUT',
@@ -145,42 +145,42 @@ class SourceWatch {
       pending.delete(first.key);
       return first;
     };
-    const inbox = new Inbox<SourceRecord>(
+    const queue = new Inbox<SourceRecord>(
       take,
       () => null,
       () => this.#subscribers.delete(subscriber),
     );
-    const subscriber = { keys: wanted, pending, inbox };
+    const subscriber = { keys: wanted, pending, inbox: queue };
     this.#subscribers.add(subscriber);
-    return inbox;
+    return queue;
   }
 
   /** Notes sources that have run; returns the inboxes that are to be told. */
   ran(records: readonly SourceRecord[]): Inbox<SourceRecord>[] {
-    const told: Inbox<SourceRecord>[] = [];
-    for (const { keys, pending, inbox } of this.#subscribers) {
+    const notified: Inbox<SourceRecord>[] = [];
+    for (const { keys, pending, inbox: queue } of this.#subscribers) {
       const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
       for (const record of wanted) {
         // Sources that have waited longest come first, in the order of their last runs.
         pending.delete(record.key);
         pending.set(record.key, record);
       }
-      if (wanted.length > 0) told.push(inbox);
+      if (wanted.length > 0) notified.push(queue);
     }
-    return told;
+    return notified;
   }
 }
 
-type OnFault = (fault: unknown, where: string) => void;
+type OnFault = (error: unknown, where: string) => void;
 
 type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
 
 /** @param before settles once the earlier subscriptions have joined */
-type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
+type Subscribe<Joined extends AnyInbox> = (task: Errand, before: Promise<unknown>) => Promise<Joined>;
 
 interface Join {
   readonly caller: Caller;
-  readonly begin: (errand: Errand, before: Promise<unknown>) => Promise<void>;
+  readonly begin: (task: Errand, before: Promise<unknown>) => Promise<void>;
   readonly reject: (error: unknown) => void;
 }
 
@@ -227,10 +227,10 @@ class Feed {
 
   /** Does the work of `figures` of {@link LiveSources}. */
   readonly figures = (caller: Caller, ...[demands, since]: Parameters<LiveSources['figures']>) =>
-    this.#join(caller, async (errand, before) => {
-      await this.#learnSources(errand);
-      const known = { look: this.#look, byMetric: this.#byMetric };
-      return this.#figures.subscribe(demands, since, known, errand, before);
+    this.#join(caller, async (task, before) => {
+      await this.#learnSources(task);
+      const sources = { look: this.#look, byMetric: this.#byMetric };
+      return this.#figures.subscribe(demands, since, sources, task, before);
     });
 
   /** Does the work of `sources` of {@link LiveSources}. */
@@ -242,17 +242,17 @@ class Feed {
     this.#cancel?.();
     this.#cancel = null;
     this.#ends.abort();
-    for (const inbox of this.#inboxes) inbox.close();
+    for (const queue of this.#inboxes) queue.close();
   }
 
   async #join<Joined extends AnyInbox>(caller: Caller, subscribe: Subscribe<Joined>): Promise<Joined> {
     this.#joining += 1;
     this.#caller = caller;
     const { promise, resolve, reject } = Promise.withResolvers<Joined>();
-    const begin = async (errand: Errand, before: Promise<unknown>) => {
-      const inbox = await subscribe(errand, before);
-      this.#admit(inbox, errand);
-      resolve(inbox);
+    const begin = async (task: Errand, before: Promise<unknown>) => {
+      const queue = await subscribe(task, before);
+      this.#admit(queue, task);
+      resolve(queue);
     };
     this.#joins.push({ caller, begin, reject });
     if (this.#joins.length === 1) void this.#turn.runExclusive(() => this.#beginAll());
@@ -278,8 +278,8 @@ class Feed {
     }
     let before: Promise<unknown> = Promise.resolve();
     for (const join of this.#joins.splice(0)) {
-      const errand = join === first ? looking : this.#errandOf(join);
-      const begun = join.begin(errand, before).catch(join.reject).finally(errand.close);
+      const task = join === first ? looking : this.#errandOf(join);
+      const begun = join.begin(task, before).catch(join.reject).finally(task.close);
       before = Promise.all([before, begun]);
     }
     await before;
@@ -289,12 +289,12 @@ class Feed {
     return openErrand(caller, this.#ends.signal, this.#parts, this.#parts.waitMs);
   }
 
-  #admit(inbox: AnyInbox, { bill }: Errand): void {
-    this.#inboxes.add(inbox);
-    inbox.charge(bill);
-    inbox.pause(this.#pause);
-    inbox.onceClosed(() => {
-      this.#inboxes.delete(inbox);
+  #admit(queue: AnyInbox, { bill }: Errand): void {
+    this.#inboxes.add(queue);
+    queue.charge(bill);
+    queue.pause(this.#pause);
+    queue.onceClosed(() => {
+      this.#inboxes.delete(queue);
       this.#leaveIfEmpty();
     });
     this.#cancel ??= this.#nextRound();
@@ -320,11 +320,11 @@ class Feed {
    * Looks at the sources for the first subscription, so that their runs are known from then on; and also for one that
    * comes when the service has not accepted the key lately.
    */
-  async #lookFirst(errand: Errand): Promise<void> {
+  async #lookFirst(task: Errand): Promise<void> {
     const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.tenant);
     if (this.#look !== null ? isAccepted : this.#pause !== null) return;
     try {
-      const look = await this.#ask(errand, this.#parts.pollMs);
+      const look = await this.#ask(task, this.#parts.pollMs);
       // Sources that have run since the last round are for the next one to find.
       this.#look ??= look;
     } catch (error) {
@@ -336,22 +336,22 @@ class Feed {
   /** Looks at the sources once, and follows it up. */
   async #round(): Promise<void> {
     if (this.#inboxes.size === 0) return;
-    const errand = openErrand(this.#caller, this.#ends.signal, this.#parts);
-    const told = new Set<AnyInbox>();
+    const task = openErrand(this.#caller, this.#ends.signal, this.#parts);
+    const notified = new Set<AnyInbox>();
     try {
-      await this.#renew(errand, told);
+      await this.#renew(task, notified);
     } catch (error) {
       this.#fail(error);
     } finally {
-      errand.close();
-      this.#allowance.spend(errand.bill.calls);
-      mergeBill(this.#unbilled, errand.bill);
-      this.#tell(told);
+      task.close();
+      this.#allowance.spend(task.bill.calls);
+      mergeBill(this.#unbilled, task.bill);
+      this.#tell(notified);
     }
   }
 
-  /** @param told takes in the inboxes that are to be told of an event, even if something else fails */
-  async #renew(errand: Errand, told: Set<AnyInbox>): Promise<void> {
+  /** @param notified takes in the inboxes that are to be told of an event, even if something else fails */
+  async #renew(task: Errand, notified: Set<AnyInbox>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
     const { tenant } = this.#caller;
     const quota = await this.#parts.quota(tenant);
@@ -362,59 +362,59 @@ class Feed {
     if (limits.some(({ name, left }) => name === 'minute' && left === 0)) return;
     const spent = limits.find(({ left }) => left === 0);
     if (spent !== undefined) return this.#fail(spentFailure(spent, clock.now()));
-    const look = await this.#nextLook(within(pace, limits), errand);
+    const look = await this.#nextLook(within(pace, limits), task);
     if (look === null) return;
     const runs = runsBetween(this.#look, look);
     this.#look = look;
-    for (const inbox of this.#sources.ran(runs.records)) told.add(inbox);
+    for (const queue of this.#sources.ran(runs.records)) notified.add(queue);
     const ran = runs.records.length + runs.possible.length;
-    if (ran > 0 && this.#figures.isWatching) await this.#learnSources(errand);
+    if (ran > 0 && this.#figures.isWatching) await this.#learnSources(task);
     this.#figures.sourcesRan(runs, this.#byMetric);
     const { due } = this.#figures;
     if (due.length > 0 && estimate(due, planning).calls > pace.calls) return this.#pauseForMonth(quota);
-    const { behind, failure } = await this.#figures.renew(look.atMs, errand);
+    const { behind, failure } = await this.#figures.renew(look.atMs, task);
     if (failure === null) this.#setPause(null);
     else this.#fail(failure);
-    for (const inbox of behind) told.add(inbox);
+    for (const queue of behind) notified.add(queue);
   }
 
   /** Returns the limits of the budget that pays, as they are now; none if it is the key's own. */
   async #budgetLimits(): Promise<readonly RateLimit[]> {
-    const { purse } = this.#caller;
-    await purse?.quota?.();
-    return purse?.limits?.() ?? [];
+    const { purse: budget } = this.#caller;
+    await budget?.quota?.();
+    return budget?.limits?.() ?? [];
   }
 
   /** Returns the next look at the sources, of others who share the store if there is one; null if none is due. */
-  async #nextLook(pace: Pace, errand: Errand): Promise<Look | null> {
+  async #nextLook(pace: Pace, task: Errand): Promise<Look | null> {
     const { clock, pollMs } = this.#parts;
     const mayCall = this.#allowance.mayCall(pace, clock.now());
-    const held = await this.#heldLook();
-    if (held !== null && held.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
+    const cachedLook = await this.#heldLook();
+    if (cachedLook !== null && cachedLook.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
       // It is of the same plan, even if another gateway has paid for it.
       this.#allowance.spend(1);
-      return held;
+      return cachedLook;
     }
-    return mayCall ? this.#ask(errand, pollMs / 2) : null;
+    return mayCall ? this.#ask(task, pollMs / 2) : null;
   }
 
   async #heldLook(): Promise<Look | null> {
     const { tenantCache } = this.#parts;
     const { tenant } = this.#caller;
     const call = makeCall(etlStatus, {});
-    const held = await cachedRecords(etlStatus, {}, call, tenant, tenantCache);
-    if (held === null || held.records === null || !tenantCache.isAccepted(tenant)) return null;
-    return { records: held.records, atMs: held.atMs };
+    const entry = await cachedRecords(etlStatus, {}, call, tenant, tenantCache);
+    if (entry === null || entry.records === null || !tenantCache.isAccepted(tenant)) return null;
+    return { records: entry.records, atMs: entry.atMs };
   }
 
   async #ask({ sending }: Errand, maxAgeMs: number): Promise<Look> {
     const { ask, steadyNow } = this.#parts;
     const oldestMs = steadyNow() - maxAgeMs;
     const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
-    const held = await this.#heldLook();
+    const cachedLook = await this.#heldLook();
     // The look of others who share the store has its own time: by ours, figures that they have fetched since would be
     // too old.
-    return held !== null && held.atMs >= oldestMs ? held : { records, atMs: steadyNow() };
+    return cachedLook !== null && cachedLook.atMs >= oldestMs ? cachedLook : { records, atMs: steadyNow() };
   }
 
   /** Learns from the catalogue which sources bring a metric; without it, any may. */
@@ -432,12 +432,12 @@ class Feed {
 
   /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
   #tell(inboxes: ReadonlySet<AnyInbox>): void {
-    for (const [i, inbox] of [...inboxes].entries()) {
+    for (const [i, queue] of [...inboxes].entries()) {
       if (i === 0) {
-        inbox.charge(this.#unbilled);
+        queue.charge(this.#unbilled);
         this.#unbilled = openBill();
-      } else inbox.charge({ ...openBill(), shared: 1 });
-      inbox.notify();
+      } else queue.charge({ ...openBill(), shared: 1 });
+      queue.notify();
     }
   }
 
@@ -456,7 +456,7 @@ class Feed {
         : new Failure('UPSTREAM_UNAVAILABLE', 'The gateway met a fault of its own.');
     if (failure.code === 'RATE_LIMITED') return;
     if (FINAL.has(failure.code)) {
-      for (const inbox of this.#inboxes) inbox.fail(failure);
+      for (const queue of this.#inboxes) queue.fail(failure);
       return;
     }
     const { resetsAt } = failure.fields;
@@ -472,7 +472,7 @@ class Feed {
   #setPause(pause: LiveWarning | null): void {
     if (pause?.reason === this.#pause?.reason) return;
     this.#pause = pause;
-    for (const inbox of this.#inboxes) inbox.pause(pause);
+    for (const queue of this.#inboxes) queue.pause(pause);
   }
 }
 
@@ -481,9 +481,9 @@ export function createFeeds(parts: LiveParts, onFault: OnFault) {
   const feeds = new Map<Tenant | string, Feed>();
 
   function feedOf(caller: Caller): Feed {
-    const { tenant, purse, rights } = caller;
+    const { tenant, purse: budget, rights } = caller;
     // A feed asks on behalf of any of its subscribers, so that all of them have the same rights.
-    const whose = purse === undefined ? tenant : `${purse.name} ${rights?.name ?? ''}`;
+    const whose = budget === undefined ? tenant : `${budget.name} ${rights?.name ?? ''}`;
     let feed = feeds.get(whose);
     if (feed === undefined) {
       const opened: Feed = new Feed(caller, parts, onFault, () => {

@@ -74,15 +74,15 @@ function byName(rows: readonly ObservationRecord[]): Map<string, ObservationReco
 
 /** Indexes rows by all that tells them apart but the release; those that it doesn't tell apart are left out. */
 function byFigure(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
-  const found = new Map<string, ObservationRecord>();
+  const records = new Map<string, ObservationRecord>();
   const several = new Set<string>();
   for (const row of rows) {
     const figure = figureOf(row);
-    if (found.has(figure)) several.add(figure);
-    found.set(figure, row);
+    if (records.has(figure)) several.add(figure);
+    records.set(figure, row);
   }
-  for (const figure of several) found.delete(figure);
-  return found;
+  for (const figure of several) records.delete(figure);
+  return records;
 }
 
 function figureOf({
@@ -167,8 +167,8 @@ export class FigureWatch {
   async subscribe(
     demands: readonly Demand[],
     since: string | null,
-    known: KnownSources,
-    errand: Errand,
+    sources: KnownSources,
+    task: Errand,
     before: Promise<unknown>,
   ): Promise<Inbox<ObservationChangesRecord>> {
     this.#checkSize([...this.#arriving.values(), ...demands]);
@@ -178,11 +178,11 @@ export class FigureWatch {
     // Others may leave while this one waits: its figures stay.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
     for (const demand of missing) this.#arriving.set(demand.key, demand);
-    let held: ReadonlyMap<string, FigureRows>;
+    let cachedRows: ReadonlyMap<string, FigureRows>;
     try {
-      const fetched = await this.#fetchMissing(missing, known, errand);
+      const fetched = await this.#fetchMissing(missing, sources, task);
       await before;
-      held = this.#watch(missing, subscriber, fetched);
+      cachedRows = this.#watch(missing, subscriber, fetched);
       // By now it is known how long the series are.
       this.#checkSize(demands);
     } catch (error) {
@@ -191,7 +191,7 @@ export class FigureWatch {
     } finally {
       for (const { key } of missing) this.#arriving.delete(key);
     }
-    if (since === null) for (const [key, rows] of held) subscriber.isBehind(key, rows);
+    if (since === null) for (const [key, rows] of cachedRows) subscriber.isBehind(key, rows);
     else if (since.slice(REVISION_DIGITS + 1) !== this.digest(keys)) subscriber.wantsAll();
     return subscriber.inbox;
   }
@@ -229,7 +229,7 @@ export class FigureWatch {
    */
   async renew(
     atMs: number,
-    errand: Errand,
+    task: Errand,
   ): Promise<{
     readonly behind: Iterable<Inbox<ObservationChangesRecord>>;
     readonly failure: Error | null;
@@ -237,7 +237,7 @@ export class FigureWatch {
     const behind = new Set<Inbox<ObservationChangesRecord>>();
     let failure: Error | null = null;
     const demands = this.due.map((demand) => changedAt(demand, atMs));
-    const outcomes = demands.length === 0 ? null : await errand.figures.fetch(demands, errand.sending);
+    const outcomes = demands.length === 0 ? null : await task.figures.fetch(demands, task.sending);
     for (const { key, name } of demands) {
       const watched = this.#watched.get(key);
       const outcome = outcomes?.get(name);
@@ -264,23 +264,23 @@ export class FigureWatch {
   async #fetchMissing(
     demands: readonly Demand[],
     { look, byMetric }: KnownSources,
-    errand: Errand,
+    task: Errand,
   ): Promise<FetchedFigures> {
-    const held = await this.#parts.entries.read(this.#tenant, demands);
+    const cachedEntries = await this.#parts.entries.read(this.#tenant, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
     const isCurrent = ({ key, metricKey }: Demand) => {
-      const entry = held.get(key);
+      const entry = cachedEntries.get(key);
       if (entry === undefined || look === null || sources === null) return false;
       return entry.atMs > look.atMs || areUnchanged({ entry, metricKey }, byMetric, sources);
     };
     const missing = demands
       .filter((demand) => !isCurrent(demand))
       .map((demand) => (look === null ? demand : changedAt(demand, look.atMs)));
-    const came = missing.length === 0 ? null : await errand.figures.fetch(missing, errand.sending);
+    const came = missing.length === 0 ? null : await task.figures.fetch(missing, task.sending);
     const outcomes = new Map<string, Outcome>();
     for (const { key, name } of missing)
       outcomes.set(key, came?.get(name) ?? new Error(`No outcome of ${key}.`));
-    return { held, outcomes, isLookedAt: look !== null };
+    return { held: cachedEntries, outcomes, isLookedAt: look !== null };
   }
 
   /**
@@ -290,12 +290,12 @@ export class FigureWatch {
   #watch(
     demands: readonly Demand[],
     subscriber: FigureSubscriber,
-    { held, outcomes, isLookedAt }: FetchedFigures,
+    { held: cachedEntries, outcomes, isLookedAt }: FetchedFigures,
   ): ReadonlyMap<string, FigureRows> {
     const before = new Map<string, FigureRows>();
     for (const demand of demands) {
       const { key } = demand;
-      const entry = held.get(key);
+      const entry = cachedEntries.get(key);
       const old = entry && listedOf(demand, entry.rows);
       let watched = this.#watched.get(key);
       if (watched === undefined) {

@@ -7,10 +7,10 @@ import { Failure } from '../../shared/errors.ts';
 export function told(
   errors: readonly GraphQLError[],
   requestId: string,
-  onFault: (fault: unknown, where: string, requestId?: string) => void,
+  onFault: (error: unknown, where: string, requestId?: string) => void,
 ): readonly GraphQLError[] {
   const formatted = errors.map((error) =>
-    formatError(error.toJSON(), error, (fault) => onFault(fault, 'subscription', requestId)),
+    formatError(error.toJSON(), error, (error) => onFault(error, 'subscription', requestId)),
   );
   return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) =>
     reworded(errors[i], message, { path: path ?? null, extensions: extensions ?? null }),
@@ -35,11 +35,11 @@ export function asGraphql(error: unknown): GraphQLError {
 
 /** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
 export function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
-  const known = asGraphql(error);
-  if (known.originalError instanceof Failure) return known;
-  const { message } = known;
+  const graphqlError = asGraphql(error);
+  if (graphqlError.originalError instanceof Failure) return graphqlError;
+  const { message } = graphqlError;
   const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
-  return reworded(known, text, { extensions: { code } });
+  return reworded(graphqlError, text, { extensions: { code } });
 }
 
 export const refusedAs = ({ code, message }: Failure) => refused(code, message);

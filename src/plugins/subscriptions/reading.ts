@@ -60,10 +60,12 @@ export function readOperation(
   } catch (error) {
     return { errors: [withCode(error, 'GRAPHQL_PARSE_FAILED')] };
   }
-  const faults = validate(schema, document, rules);
-  if (faults.length > 0) {
+  const validationErrors = validate(schema, document, rules);
+  if (validationErrors.length > 0) {
     return {
-      errors: faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED', config.introspection)),
+      errors: validationErrors.map((error) =>
+        withCode(error, 'GRAPHQL_VALIDATION_FAILED', config.introspection),
+      ),
     };
   }
   const operation = getOperationAST(document, operationName);

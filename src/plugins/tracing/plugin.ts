@@ -49,7 +49,7 @@ export const tracing = definePlugin({
     const asked = protocolIn(settings);
     if (asked === null) return null;
     const { openTracing } = await import('./tracing.ts');
-    return openTracing(asked, (fault) => problem(fault, 'tracing'));
+    return openTracing(asked, (error) => problem(error, 'tracing'));
   },
 });
 

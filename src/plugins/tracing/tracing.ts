@@ -37,11 +37,11 @@ export type OtlpProtocol = 'http/protobuf' | 'http/json';
  * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
  * @param onFault called with the fault that keeps traces from being sent
  */
-export async function openTracing(protocol: OtlpProtocol, onFault: (fault: Error) => void): Promise<Plugin> {
-  const tell = (message: string) => onFault(new Error(excerpt(message)));
+export async function openTracing(protocol: OtlpProtocol, onFault: (error: Error) => void): Promise<Plugin> {
+  const report = (message: string) => onFault(new Error(excerpt(message)));
   const ignore = () => {};
   diag.setLogger(
-    { error: tell, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+    { error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     DiagLogLevel.ERROR,
   );
   const version = ownVersion();
@@ -116,9 +116,9 @@ class SpanTrace implements Trace {
     return carrier;
   }
 
-  end(fault?: string): void {
-    if (fault !== undefined) {
-      this.span.setAttribute('error.type', fault);
+  end(error?: string): void {
+    if (error !== undefined) {
+      this.span.setAttribute('error.type', error);
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.span.end();
@@ -181,7 +181,7 @@ function tracedAttempt({ route }: Call, { trace: parent }: Pick<Sending, 'trace'
   return {
     headers: trace.headers(),
     onStatus: (status) => trace.set({ 'http.response.status_code': status }),
-    onEnd: (fault) => trace.end(fault),
+    onEnd: (error) => trace.end(error),
   };
 }
 

@@ -53,10 +53,10 @@ const NAME_NAMES = ['name', 'country_name'] as const;
 export function decodeCountries(body: unknown, route: string): CountryRecord[] {
   const list = wholeListIn(body, route);
   // Most rows are those of the last body, whose records are taken over.
-  const known = recordsOfRows(list.value) as (CountryRecord | undefined)[];
+  const records = recordsOfRows(list.value) as (CountryRecord | undefined)[];
   return eachFound(list, (row, place, index) => {
-    known[index] ??= decodeCountry(row, place);
-    return known[index];
+    records[index] ??= decodeCountry(row, place);
+    return records[index];
   });
 }
 
@@ -126,12 +126,12 @@ export type CountryProfileRecord = Readonly<ReturnType<typeof decodeProfile>>;
 
 /** @param asked code of the country that was asked for, if the body doesn't say */
 export function decodeProfile(body: unknown, route: string, asked: string) {
-  const found = objectIn(body, route, KNOWN);
-  const { value: profile, place } = found;
+  const object = objectIn(body, route, KNOWN);
+  const { value: profile, place } = object;
   const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
   return {
     /** ISO 3166-1 alpha-2, upper case. */
-    countryCode: countryNamedIn(found, asked).code,
+    countryCode: countryNamedIn(object, asked).code,
     /** The selected indicators; empty if the service has none. Those that can't be read are in `record` alone. */
     indicators: indicatorsOf(profile[field], inside(place, field)),
     record: profile,

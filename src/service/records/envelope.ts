@@ -200,24 +200,28 @@ export function soleListOf(value: unknown, place: Place): Found<readonly unknown
  * Finds the one object of a body: under `data`, bare, or the only object under another name; null if it is none of
  * these. Of several objects it is the only one that has a known field.
  *
- * @param known fields of the object; a body that has one of them is the object itself and no wrapper
+ * @param fieldNames fields of the object; a body that has one of them is the object itself and no wrapper
  */
-export function findObject(body: unknown, route: string, known: readonly string[]): Found<JsonObject> | null {
+export function findObject(
+  body: unknown,
+  route: string,
+  fieldNames: readonly string[],
+): Found<JsonObject> | null {
   const place: Place = { route, path: '' };
   if (!isObject(body)) return null;
   if ('data' in body) return isObject(body.data) ? { value: body.data, place: inside(place, 'data') } : null;
-  const isKnown = (value: unknown) => isObject(value) && known.some((name) => name in value);
+  const isKnown = (value: unknown) => isObject(value) && fieldNames.some((name) => name in value);
   if (isKnown(body)) return { value: body, place };
   const members = membersOf(body, isObject);
-  const [only, ...others] = members.length > 1 ? members.filter(([, value]) => isKnown(value)) : members;
-  if (only === undefined || others.length > 0) return null;
+  const [only, ...rest] = members.length > 1 ? members.filter(([, value]) => isKnown(value)) : members;
+  if (only === undefined || rest.length > 0) return null;
   return { value: only[1] as JsonObject, place: inside(place, only[0]) };
 }
 
 /** Returns the one object of a body, as {@link findObject} finds it; else all of it; throws Failure if it is no object. */
-export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
-  const found = findObject(body, route, known);
-  if (found !== null) return found;
+export function objectIn(body: unknown, route: string, fieldNames: readonly string[]): Found<JsonObject> {
+  const object = findObject(body, route, fieldNames);
+  if (object !== null) return object;
   const place: Place = { route, path: '' };
   if (!isObject(body)) throw invalid(place, `expected object, received ${kindOf(body)}`);
   if ('data' in body) throw invalid(inside(place, 'data'), `expected object, received ${kindOf(body.data)}`);
@@ -288,9 +292,9 @@ export function withLeftOut<List extends object>(list: List, leftOut: LeftOut | 
 
 /** Sums up the rows that several lists lack together. */
 export function sumOf(all: readonly (LeftOut | null)[]): LeftOut | null {
-  const [first, ...others] = all.filter((leftOut) => leftOut !== null);
+  const [first, ...rest] = all.filter((leftOut) => leftOut !== null);
   if (first === undefined) return null;
-  return { ...first, count: others.reduce((sum, { count }) => sum + count, first.count) };
+  return { ...first, count: rest.reduce((sum, { count }) => sum + count, first.count) };
 }
 
 /** Decodes each row of a list. Rows that the decoder refuses are left out. */

@@ -127,15 +127,15 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
   const blanks: ReturnType<typeof blankIn>[] = [];
-  const faults: ReturnType<typeof faultOf>[] = [];
+  const errors: ReturnType<typeof faultOf>[] = [];
   const unknown: NonNullable<ReturnType<typeof unknownIn>>[] = [];
   // A service often sends the same bytes again, whose rows are sound for good. Row c, of the same bytes, runs 38 % less source.
-  const known = recordsOfRows(sent) as (ObservationRecord | undefined)[];
+  const records = recordsOfRows(sent) as (ObservationRecord | undefined)[];
   const fresh: ObservationRecord[] = [];
   let index = -1;
   for (const row of sent) {
     index += 1;
-    const before = known[index];
+    const before = records[index];
     if (before !== undefined) {
       rows.push({ ...before, fetchedAtMs: receivedAt });
       continue;
@@ -155,20 +155,20 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       continue;
     }
     const parsed = isSpecified || isUnread ? null : observation.safeParse(asSpecified(row));
-    if (isUnread) faults.push(faultOf(legible, invalid(here, `expected object, received ${kindOf(row)}`)));
-    else if (parsed?.success === false) faults.push(faultOf(row, failureOf(parsed.error, here)));
+    if (isUnread) errors.push(faultOf(legible, invalid(here, `expected object, received ${kindOf(row)}`)));
+    else if (parsed?.success === false) errors.push(faultOf(row, failureOf(parsed.error, here)));
     else {
       const fields = parsed?.data ?? (row as z.infer<typeof observation>);
       const { country_code, country_name, metric_name } = fields;
       const code = country_code.toUpperCase();
-      const found = recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt);
-      known[index] = found;
-      rows.push(found);
-      fresh.push(found);
+      const record = recordOf(fields, code, country_name, metric_name, row as JsonObject, receivedAt);
+      records[index] = record;
+      rows.push(record);
+      fresh.push(record);
     }
   }
   hasUnreadable ||= !areReadable(fresh);
-  return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
+  return { rows, blanks, faults: errors, unknown, meta: metaIn(body), received: sent.length };
 }
 
 /** Names the country and measure of a row that breaks the specification, if they can be read. */
@@ -195,9 +195,9 @@ function observationIn(
   const parsed = figure.safeParse(withNumbers(row));
   if (!parsed.success) throw failureOf(parsed.error, place);
   const metricName = textIn(row, 'metric_name', 'name');
-  const found = recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);
-  hasUnreadable ||= !areReadable([found]);
-  return found;
+  const record = recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);
+  hasUnreadable ||= !areReadable([record]);
+  return record;
 }
 
 /** Tells if a row holds no figure. A row that names no measure either is no row of ours, and goes on to be refused. */
@@ -298,9 +298,9 @@ export type SignalsRecord = Readonly<ReturnType<typeof decodeSignals>>;
  * @param asked code of the country that was asked for, if the body doesn't say
  */
 export function decodeSignals(body: unknown, route: string, asked: string, receivedAt: number) {
-  const found = objectIn(body, route, KNOWN);
-  const { value: signals, place } = found;
-  const country = countryNamedIn(found, asked);
+  const object = objectIn(body, route, KNOWN);
+  const { value: signals, place } = object;
+  const country = countryNamedIn(object, asked);
   const block = <T>(name: string, decode: (row: JsonObject, place: Place) => T) =>
     blockIn(signals, place, name, decode);
   const rows = block('observations', (row, at) => {

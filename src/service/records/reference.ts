@@ -149,9 +149,9 @@ export function decodeVersion(body: unknown, route: string) {
 }
 
 /** Finds the record of a public route, which may be an object, a text or a number. */
-function recordIn(body: unknown, route: string, known: readonly string[]): unknown {
+function recordIn(body: unknown, route: string, fieldNames: readonly string[]): unknown {
   const isWrapped = isObject(body) && 'data' in body;
-  const sent = findObject(body, route, known)?.value ?? (isWrapped ? body.data : body);
+  const sent = findObject(body, route, fieldNames)?.value ?? (isWrapped ? body.data : body);
   if (isObject(sent) || typeof sent === 'string' || typeof sent === 'number') return sent;
   throw invalid({ route, path: isWrapped ? 'data' : '' }, `expected object, received ${kindOf(sent)}`);
 }
@@ -185,11 +185,11 @@ interface OfficeDraft {
  * @throws Failure if nothing of the body can be read
  */
 export function decodeOffices(body: unknown, route: string, asked: string): OfficeRecord[] {
-  const found = findObject(body, route, ['country', ...LISTS]);
-  const countryCode = found === null ? asked.toUpperCase() : countryNamedIn(found, asked).code;
+  const object = findObject(body, route, ['country', ...LISTS]);
+  const countryCode = object === null ? asked.toUpperCase() : countryNamedIn(object, asked).code;
   const drafts: OfficeDraft[] = [];
   const flat = new Map<string, OfficeDraft>();
-  const lists = found === null ? [listIn(body, route)] : listsOf(found);
+  const lists = object === null ? [listIn(body, route)] : listsOf(object);
   const leftOut = sumOf(
     lists.map(({ value, place }) => {
       const isNamed = Array.isArray(value) && value.some((row) => isObject(row) && titleIn(row) !== null);
