@@ -2,7 +2,7 @@
 
 import type { KeyvStorageEntry } from 'keyv';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
-import type { HeldState, LeaseState, Leases, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
+import type { TakenState, LeaseState, Leases, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
 export type Fault = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
@@ -24,7 +24,7 @@ export interface Adapter {
 }
 
 /** Milliseconds that counters of a month and notes are kept: longer than any window. */
-export const MONTH_KEPT_MS = 32 * 86_400_000;
+export const MONTH_RETENTION_MS = 32 * 86_400_000;
 
 /** Returns true if a call may be taken, as the shared counters stand. */
 export function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
@@ -54,7 +54,7 @@ export const FETCHED_MS = 3_000;
 const MAX_NAMES = 200_000;
 
 interface Taken {
-  readonly state: HeldState;
+  readonly state: TakenState;
   readonly untilMs: number;
 }
 
@@ -77,8 +77,8 @@ function createLeases(now: () => number): Leases {
  */
 export function leasesOver(
   table: {
-    readonly read: (key: string) => HeldState | null;
-    readonly write: (key: string, state: HeldState, lifeMs: number) => unknown;
+    readonly read: (key: string) => TakenState | null;
+    readonly write: (key: string, state: TakenState, lifeMs: number) => unknown;
     readonly remove: (key: string) => unknown;
   },
   atOnce = <T>(work: () => T): T => work(),
@@ -107,11 +107,11 @@ export function leasesOver(
   };
 }
 
-export function awayState(holder: string): HeldState {
+export function awayState(holder: string): TakenState {
   return `away ${holder}`;
 }
 
-export function fetchedState(holder: string): HeldState {
+export function fetchedState(holder: string): TakenState {
   return `fetched ${holder}`;
 }
 
@@ -121,7 +121,7 @@ export function isAway(state: string | null): boolean {
 
 /** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
 function statesOf(
-  takenStates: readonly (HeldState | null)[],
+  takenStates: readonly (TakenState | null)[],
   { passedOver, isWhole }: LeaseTerms,
 ): readonly LeaseState[] {
   const free = isWhole && takenStates.some(isAway) ? 'free' : 'own';
@@ -129,13 +129,13 @@ function statesOf(
 }
 
 /** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
-interface HeldText {
+interface CachedString {
   readonly text: string;
   readonly expires: number | undefined;
 }
 
 /** Texts that are held in this process, each for its time. */
-class TextCache extends BoundedCache<HeldText> {
+class TextCache extends BoundedCache<CachedString> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
   }
@@ -151,6 +151,6 @@ class TextCache extends BoundedCache<HeldText> {
  * Opens texts and leases in this process: those of a hub, and those that stand in for a file.
  * @param elapsed milliseconds since any instant, by a clock that nobody can set
  */
-export function createHeldHere(maxBytes: number, elapsed: () => number = () => performance.now()) {
+export function createLocalStore(maxBytes: number, elapsed: () => number = () => performance.now()) {
   return { texts: new TextCache(maxBytes), leases: createLeases(elapsed) };
 }

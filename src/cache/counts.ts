@@ -6,7 +6,7 @@ export interface Count {
   /** Calls that are counted at once; left out for one. */
   readonly by?: number;
   /** Milliseconds for which the count is kept. */
-  readonly keptMs: number;
+  readonly retentionMs: number;
 }
 
 /**
@@ -68,8 +68,8 @@ export function countsInMemory(): CallCounts {
       const full = firstFull(wanted, calls);
       if (full !== null) return { calls, full };
       const taken = calls.map((count, i) => count + byOf(wanted[i]));
-      for (const [i, { name, keptMs }] of wanted.entries())
-        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + keptMs });
+      for (const [i, { name, retentionMs }] of wanted.entries())
+        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + retentionMs });
       takes += 1;
       if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
       return { calls: taken, full };
@@ -130,7 +130,8 @@ export function countsIn({ db, patiently, atOnce }: CountsFile) {
       atOnce(() => {
         const calls = callsOf(wanted.map(({ name }) => name));
         const full = firstFull(wanted, calls);
-        if (full === null) for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.keptMs);
+        if (full === null)
+          for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.retentionMs);
         if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
         takes += 1;
         return full === null
@@ -182,7 +183,7 @@ export function countsOver({ client, inTime }: CountsConnection) {
     async take(wanted) {
       const order = {
         keys: named(wanted.map(({ name }) => name)),
-        arguments: wanted.flatMap((count) => [count.most ?? -1, byOf(count), count.keptMs].map(String)),
+        arguments: wanted.flatMap((count) => [count.most ?? -1, byOf(count), count.retentionMs].map(String)),
       };
       const [full, calls] = (await inTime(client.eval(TAKE, order))) as [number, number[]];
       return { calls, full: full === 0 ? null : full - 1 };

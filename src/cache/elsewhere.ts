@@ -179,7 +179,7 @@ function openBreaker() {
   });
 }
 
-interface Near {
+interface NearEntry {
   /** Undefined if the store had none. */
   readonly value: unknown;
 }
@@ -195,11 +195,14 @@ const NOTHING_MS = 1_000;
  * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
  * change is dropped here as soon as they do, and is the store's to tell from then on.
  */
-export function near<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
+export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & Pick<Store, 'peekMany'> {
-  const cache = new BoundedCache<Near>(link.nearBytes, ({ value }, key) => key.length + roughBytes(value));
+  const cache = new BoundedCache<NearEntry>(
+    link.nearCacheBytes,
+    ({ value }, key) => key.length + roughBytes(value),
+  );
   /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
 
@@ -272,7 +275,7 @@ export const packing = {
 };
 
 /** A text with the envelope that it was read as, or written from. */
-interface KnownText {
+interface CachedString {
   readonly text: string;
   readonly envelope: unknown;
   /** The entry, if the store couldn't take it; undefined if it has. */
@@ -280,7 +283,7 @@ interface KnownText {
 }
 
 /** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
-export class AtHand extends BoundedCache<KnownText> {
+export class AtHand extends BoundedCache<CachedString> {
   /** @param maxBytes bytes that may be kept, roughly */
   constructor(maxBytes: number) {
     super(maxBytes, ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope));
@@ -370,7 +373,7 @@ export async function openElsewhere(options: StoreOptions): Promise<Store> {
   if (link !== undefined && isInHub(url)) {
     const store = await storeOver(openHubBacking(link), options);
     const shared = { ...store, news: newsOver(link, timeoutMs) };
-    return url === 'memory:' ? near(shared, link) : shared;
+    return url === 'memory:' ? createNearCache(shared, link) : shared;
   }
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
@@ -399,7 +402,7 @@ function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNu
 async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
   const { now = Date.now, url, link, maxBytes } = options;
   // A hub's values are at hand in `near`.
-  const atHandBytes = isInHub(url) ? 0 : (link?.nearBytes ?? maxBytes * AT_HAND_SHARE);
+  const atHandBytes = isInHub(url) ? 0 : (link?.nearCacheBytes ?? maxBytes * AT_HAND_SHARE);
   const atHand = new AtHand(atHandBytes);
   const guard = guarded(backing, { ...options, standIn: atHand });
   const texts = unpacked(guard.adapter, atHand);

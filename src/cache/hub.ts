@@ -1,5 +1,5 @@
 import { createBirpc } from 'birpc';
-import { type Backing, createHeldHere, mayTake } from './backing.ts';
+import { type Backing, createLocalStore, mayTake } from './backing.ts';
 import { createLru, type Shrinkable } from './lru.ts';
 import type { CounterSnapshot, HubLink, Lease, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
 
@@ -118,7 +118,7 @@ interface HubEntry {
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed?: () => number): Hub {
-  const { texts: strings, leases } = createHeldHere(maxBytes, elapsed);
+  const { texts: strings, leases } = createLocalStore(maxBytes, elapsed);
   const counters = createMemoryCounters();
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();

@@ -7,13 +7,13 @@ import {
   FETCHED_MS,
   fetchedState,
   isAway,
-  MONTH_KEPT_MS,
+  MONTH_RETENTION_MS,
   noteIn,
 } from './backing.ts';
 import type { CounterSnapshot, LeaseState, Leases, SharedCounters, Window } from './store.ts';
 
 /** Milliseconds that counters of a minute are kept: longer than it lasts. */
-const MINUTE_KEPT_MS = 120_000;
+const MINUTE_RETENTION_MS = 120_000;
 
 /** Keys that one step of a purge looks at. */
 const SCAN_STEP = 1_000;
@@ -200,7 +200,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
 }
 
 /** Milliseconds for which a take is known by its name: the longest that its reply is waited for. */
-const TAKE_KEPT_MS = 2_000;
+const TAKE_RETENTION_MS = 2_000;
 
 /**
  * Does the same as `mayTake` of the shared counters, with nothing between the look and the count. A take that is
@@ -247,7 +247,9 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
     const whats = [`minute:${minute}`, `month:${month}`, 'note', `take:${randomUUID()}`];
     const order = {
       keys: whats.map((what) => keyOf(account, what)),
-      arguments: [minute, month, nowMs, verb, MINUTE_KEPT_MS, MONTH_KEPT_MS, TAKE_KEPT_MS].map(String),
+      arguments: [minute, month, nowMs, verb, MINUTE_RETENTION_MS, MONTH_RETENTION_MS, TAKE_RETENTION_MS].map(
+        String,
+      ),
     };
     const reply = await ask((connection) => connection.eval(TAKE, order));
     const [isTaken, callsThisMinute, callsThisMonth, text] = reply as [number, number, number, string];
@@ -264,7 +266,7 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
     },
     async note(account, note) {
       await client.set(keyOf(account, 'note'), JSON.stringify(note), {
-        expiration: { type: 'PX', value: MONTH_KEPT_MS },
+        expiration: { type: 'PX', value: MONTH_RETENTION_MS },
       });
     },
   };

@@ -7,11 +7,11 @@ import {
   type Backing,
   type Fault,
   leasesOver,
-  MONTH_KEPT_MS,
+  MONTH_RETENTION_MS,
   mayTake,
   noteIn,
 } from './backing.ts';
-import type { CounterSnapshot, HeldState, Leases, SharedCounters, Window } from './store.ts';
+import type { CounterSnapshot, TakenState, Leases, SharedCounters, Window } from './store.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
@@ -177,7 +177,7 @@ function storeIn(db: DatabaseSync): OpenedFile {
   const sweep = () => {
     sweepEntries.run(Date.now());
     sweepLeases.run(Date.now());
-    sweepCounters.run(Math.floor((Date.now() - MONTH_KEPT_MS) / 60_000));
+    sweepCounters.run(Math.floor((Date.now() - MONTH_RETENTION_MS) / 60_000));
   };
   sweep();
 
@@ -267,7 +267,7 @@ function leasesIn(db: DatabaseSync): Leases {
   const remove = db.prepare('DELETE FROM leases WHERE name = ?');
   return leasesOver(
     {
-      read: (key) => (select.get(key, Date.now())?.state as HeldState | undefined) ?? null,
+      read: (key) => (select.get(key, Date.now())?.state as TakenState | undefined) ?? null,
       write: (key, state, lifeMs) => write.run(key, state, Date.now() + lifeMs),
       remove: (key) => remove.run(key),
     },

@@ -103,7 +103,7 @@ export interface LeaseTerms {
    * and wasn't enough. A value that another holder has fetched since is in another state. Null if nothing has been
    * looked at.
    */
-  readonly passedOver: readonly (HeldState | null)[];
+  readonly passedOver: readonly (TakenState | null)[];
   /** True if nothing is taken while others are at some of the names. */
   readonly isWhole: boolean;
 }
@@ -119,17 +119,17 @@ export interface Lease {
 }
 
 /** State of a name, with the holder: `fetched` a moment ago, so that it lies in the store, or others are `away`. */
-export type HeldState = `${'away' | 'fetched'} ${string}`;
+export type TakenState = `${'away' | 'fetched'} ${string}`;
 
 /** `own`: it was taken. `free`: it could have been. */
-export type LeaseState = 'own' | 'free' | HeldState;
+export type LeaseState = 'own' | 'free' | TakenState;
 
 /** A member's end of the way to a hub. */
 export interface HubLink {
   /** @throws Error if the hub fails, has gone, or doesn't answer in time */
   ask(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Bytes of the hub's values that may be held here besides, roughly. */
-  readonly nearBytes: number;
+  readonly nearCacheBytes: number;
   /** Has listeners called with the changes that others make, as do those below. */
   onChanged(listener: (keys: readonly string[]) => void): void;
   onCleared(listener: (prefix: string) => void): void;

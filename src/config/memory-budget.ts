@@ -113,7 +113,7 @@ function sumOf(owners: readonly MemoryOwner[], processMb: number): number {
 }
 
 /** Derives the other bounds from the budget, in each worker. */
-export function heldBounds(division: Division) {
+export function cacheBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
   return {
     /** Names in the store that are at hand. */
@@ -197,9 +197,9 @@ function lackOf(budget: Budget): string | null {
   const leastMb = leastBudgetMb(budget);
   const having = memoryOwners.map(({ because }) => ` and ${because}`).join('');
   if (memoryMb < leastMb) return `must be ${leastMb} or more with WORKERS=${workers}${having}`;
-  const heldBytes = cacheMaxBytes + workers * answersMaxBytes;
-  const overMb = Math.ceil((heldBytes - spareBytes(budget)) / MB);
-  const isOver = overMb > 0 && heldBytes > workers * (LEAST.cache + LEAST.answers);
+  const retainedBytes = cacheMaxBytes + workers * answersMaxBytes;
+  const overMb = Math.ceil((retainedBytes - spareBytes(budget)) / MB);
+  const isOver = overMb > 0 && retainedBytes > workers * (LEAST.cache + LEAST.answers);
   return isOver ? `lacks ${overMb} MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES` : null;
 }
 

@@ -5,7 +5,7 @@ import { openStore } from '../cache/open-store.ts';
 import { StoreOutage } from '../cache/outage.ts';
 import type { HubLink } from '../cache/store.ts';
 import { type Config, outgoingProxyIn } from '../config/config.ts';
-import { heldBounds } from '../config/memory-budget.ts';
+import { cacheBounds } from '../config/memory-budget.ts';
 import { openGivenLists } from '../graphql/cost/bound.ts';
 import { Admission } from '../graphql/request/admission.ts';
 import { AnswersTable } from '../graphql/request/answers.ts';
@@ -30,7 +30,7 @@ import { freshnessIn, NO_TENANT_CACHE, openTenantCache } from '../keys/tenant-ca
 import type { FiguresParts } from '../observations/client.ts';
 import { createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
-import { createHeldNames, notingNames } from '../observations/loaders/loaders.ts';
+import { createCachedNames, notingNames } from '../observations/loaders/loaders.ts';
 import { createTickersLearned } from '../observations/loaders/tickers.ts';
 import { createLearned } from '../observations/planner/learned.ts';
 import type { Attempt } from '../service/attempt.ts';
@@ -81,7 +81,7 @@ export async function createGateway(parts: GatewayParts) {
   const subgraph = await subgraphIn(config);
   const schemaParts = plugins.all.flatMap((plugin) => plugin.schema ?? []);
   const schema = await (parts.openSchema ?? openSchema)(schemaParts, subgraph);
-  const stores = await openHeld(parts, clocks);
+  const stores = await openStores(parts, clocks);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = stores;
   const service = openService(parts, stores, plugins.all);
   const names = subgraph?.names(schema) ?? null;
@@ -103,7 +103,7 @@ export async function createGateway(parts: GatewayParts) {
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
   const caches = {
     plainRequests: new PlainRequests(persisted),
-    operations: new PreparedOperations(schema, learned, heldBounds(config).operationBytes),
+    operations: new PreparedOperations(schema, learned, cacheBounds(config).operationBytes),
     answers: new AnswersTable(stage, lookups.answers),
     execution: new Execution(stage, openPricing),
   };
@@ -214,17 +214,17 @@ function notingOperations({ operation }: Observer): OperationsParts['onOperation
 }
 
 /** The state of caches, plans and circuits, for metrics. */
-function stateOf({ lookups, tenants }: Holdings, { upstream }: ReturnType<typeof openService>) {
+function stateOf({ lookups, tenants }: Stores, { upstream }: ReturnType<typeof openService>) {
   return {
     /** Hits and misses among held entries: always the same object. */
     lookups,
     /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-    recentLimits: (most: number) => upstream.ledger.recentLimits(tenants.known(), most),
+    recentLimits: (most: number) => upstream.ledger.recentLimits(tenants.accepted(), most),
     openCircuits: () => upstream.gate.open(),
   };
 }
 
-type Holdings = Awaited<ReturnType<typeof openHeld>>;
+type Stores = Awaited<ReturnType<typeof openStores>>;
 
 /** The means that plugins are opened with. */
 function hostOf(
@@ -243,7 +243,7 @@ function openClocks(givenClock: Clock | undefined) {
 }
 
 /** Opens all that is held between operations. */
-async function openHeld({ config, observer, link }: GatewayParts, clocks: ReturnType<typeof openClocks>) {
+async function openStores({ config, observer, link }: GatewayParts, clocks: ReturnType<typeof openClocks>) {
   const { clock, steadyNow } = clocks;
   const store = await openStore({
     url: config.cacheUrl,
@@ -265,7 +265,7 @@ async function openHeld({ config, observer, link }: GatewayParts, clocks: Return
 /** Opens the way to the service, and keeps the lists on it that operations are priced by. */
 function openService(
   { config, observer, upstreamUrl, connectUpstream }: GatewayParts,
-  { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Holdings,
+  { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Stores,
   plugins: readonly Plugin[],
 ) {
   const endpoints = plugins.flatMap(({ schema = [] }) => schema.flatMap((part) => part.endpoints ?? []));
@@ -301,7 +301,7 @@ function composeService(
     endpoints,
     upstream: { ask: askService, send, ledger, outage, gate },
   }: ReturnType<typeof openService>,
-  { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Holdings,
+  { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Stores,
   { config, observer }: GatewayParts,
   schema: GraphQLSchema,
 ) {
@@ -318,7 +318,7 @@ function composeService(
     cache: {
       ...cacheParts,
       entries,
-      keep: othersEntries.keep,
+      save: othersEntries.save,
       refusedNames: createRefusedNames(now, freshness.ttlMs),
     },
     pooling: {
@@ -332,7 +332,7 @@ function composeService(
     leasing: { inFlight, entries: othersEntries, ttlMs: isCaching ? freshness.ttlMs : 0, now },
     renewal: {
       mayRenew: config.cacheRenewal,
-      maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
+      maxAskedLately: isCaching ? cacheBounds(config).askedLately : 0,
     },
     events: { lookups: lookups.figures, onRows: observer.rows },
   };
@@ -375,7 +375,7 @@ function composeService(
       hasPlenty: ledger.hasPlenty,
       mayGuess: ledger.mayGuess,
       gate,
-      heldNames: createHeldNames(cacheParts, learned),
+      cachedNames: createCachedNames(cacheParts, learned),
     },
   };
 }

@@ -5,13 +5,13 @@ const NAME = 'country-graph:key';
 
 /** The key is kept for the session, and longer only if the person asks for it. */
 export const apiKey = createStore(forGood.getItem(NAME) ?? forTheSession.getItem(NAME) ?? '');
-export const isRemembered = createStore(forGood.getItem(NAME) !== null);
+export const isPersistent = createStore(forGood.getItem(NAME) !== null);
 
 export function keepKey(key: string, remember: boolean): void {
   forGood.removeItem(NAME);
   forTheSession.removeItem(NAME);
-  const isKept = key === '' || (remember ? forGood : forTheSession).setItem(NAME, key);
+  const isStored = key === '' || (remember ? forGood : forTheSession).setItem(NAME, key);
   apiKey.set(key);
   // Leaves the box empty if the browser keeps nothing.
-  isRemembered.set(remember && isKept);
+  isPersistent.set(remember && isStored);
 }

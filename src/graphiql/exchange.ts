@@ -3,7 +3,7 @@ import { type Answer, type Arrival, isLong } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
-import { forgetAnswer, keepAnswer, keptAnswer } from './tab-answers.ts';
+import { forgetAnswer, storeAnswer, storedAnswer } from './tab-answers.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import { shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
@@ -45,14 +45,14 @@ export function showTab(id: string, open: readonly string[]): void {
     exchanges.delete(tab);
     forgetAnswer(tab);
   }
-  const exchange = exchanges.get(id) ?? keptAnswer(id);
+  const exchange = exchanges.get(id) ?? storedAnswer(id);
   if (exchange !== null) exchanges.set(id, exchange);
   lastExchange.set(exchange);
 }
 
 function keep(tab: string, exchange: Exchange): void {
   exchanges.set(tab, exchange);
-  keepAnswer(tab, exchange);
+  storeAnswer(tab, exchange);
   if (tab === shownTab.get()) lastExchange.set(exchange);
 }
 

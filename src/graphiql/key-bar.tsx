@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { apiKey, isRemembered, keepKey } from './api-key.ts';
+import { apiKey, isPersistent, keepKey } from './api-key.ts';
 import { refusal } from './refusal.ts';
 import type { Settings } from './settings.ts';
 import { useStore } from './store.ts';
@@ -13,7 +13,7 @@ function focusRun(): void {
 /** The field for the API key, and whether the figures are real. */
 export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings }) {
   const key = useStore(apiKey);
-  const remembered = useStore(isRemembered);
+  const persistent = useStore(isPersistent);
   const refused = useStore(refusal);
   const [isShown, setShown] = useState(false);
   const [isOpen, setOpen] = useState(false);
@@ -43,7 +43,7 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
           spellCheck={false}
           value={key}
           placeholder="sent as Authorization: Bearer …"
-          onChange={(event) => keepKey(event.target.value.trim(), remembered)}
+          onChange={(event) => keepKey(event.target.value.trim(), persistent)}
         />
         <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Show'}
@@ -67,7 +67,7 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
         <label className="remember">
           <input
             type="checkbox"
-            checked={remembered}
+            checked={persistent}
             onChange={(event) => keepKey(key, event.target.checked)}
           />
           Remember on this device

@@ -1,6 +1,6 @@
 import { type Look, PLAIN } from './chart/plain-look.ts';
 import { shownTab } from './exchange.ts';
-import { kept } from './tab-storage.ts';
+import { tabStorage } from './tab-storage.ts';
 import { createStore, useStore } from './store.ts';
 
 export type { Look };
@@ -13,9 +13,9 @@ export interface TabLook {
 
 const UNTOUCHED: TabLook = { isTable: false, pictures: {} };
 
-export const looks = createStore<Readonly<Record<string, TabLook>>>(kept.read('looks') ?? {});
+export const looks = createStore<Readonly<Record<string, TabLook>>>(tabStorage.read('looks') ?? {});
 
-looks.subscribe(() => kept.write('looks', looks.get()));
+looks.subscribe(() => tabStorage.write('looks', looks.get()));
 
 export function setTabLook(tab: string, look: TabLook): void {
   looks.set({ ...looks.get(), [tab]: look });

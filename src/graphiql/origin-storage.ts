@@ -45,12 +45,14 @@ function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
     removeItem,
     /** Names that begin so. */
     names(prefix: string): string[] {
-      const kept = asked((storage) =>
+      const storedNames = asked((storage) =>
         Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? '')
           .filter((name) => name.startsWith(SCOPE + prefix))
           .map((name) => name.slice(SCOPE.length)),
       );
-      return [...new Set([...(kept ?? []), ...notTaken.keys()])].filter((name) => name.startsWith(prefix));
+      return [...new Set([...(storedNames ?? []), ...notTaken.keys()])].filter((name) =>
+        name.startsWith(prefix),
+      );
     },
   };
 }

@@ -93,12 +93,12 @@ function moveBorder(byCode: Map<string, Rings[]>): void {
 
 /** Cuts an outline at a latitude (Sutherland and Hodgman). */
 function cutAt(outline: readonly Position[], latitude: number, isNorth: boolean): Position[] {
-  const isKept = ([, y]: Position) => (isNorth ? y >= latitude : y <= latitude);
+  const isStored = ([, y]: Position) => (isNorth ? y >= latitude : y <= latitude);
   const ring = outline.flatMap((point, i): Position[] => {
     const before = outline[(i - 1 + outline.length) % outline.length] as Position;
     const share = (latitude - before[1]) / (point[1] - before[1]);
     const crossing: Position = rounded([before[0] + share * (point[0] - before[0]), latitude]);
-    return [...(isKept(before) !== isKept(point) ? [crossing] : []), ...(isKept(point) ? [point] : [])];
+    return [...(isStored(before) !== isStored(point) ? [crossing] : []), ...(isStored(point) ? [point] : [])];
   });
   const [first] = ring;
   return first === undefined ? [] : [...ring, first];

@@ -1,5 +1,5 @@
 import { keepKey } from './api-key.ts';
-import { kept } from './tab-storage.ts';
+import { tabStorage } from './tab-storage.ts';
 import { forGood } from './origin-storage.ts';
 
 const PREFIX = 'graphiql:';
@@ -20,7 +20,7 @@ export const storage = {
   clear() {
     for (const name of forGood.names(PREFIX)) forGood.removeItem(name);
     keepKey('', false);
-    kept.clear();
+    tabStorage.clear();
   },
 };
 
@@ -28,10 +28,10 @@ export const storage = {
 function isReadable(name: string, text: string): boolean {
   if (!['tabState', 'queries', 'favorites'].includes(name)) return true;
   try {
-    const kept: unknown = JSON.parse(text);
-    if (typeof kept !== 'object' || kept === null) return false;
+    const stored: unknown = JSON.parse(text);
+    if (typeof stored !== 'object' || stored === null) return false;
     if (name === 'tabState') return true;
-    const list: unknown = Object.getOwnPropertyDescriptor(kept, name)?.value;
+    const list: unknown = Object.getOwnPropertyDescriptor(stored, name)?.value;
     return Array.isArray(list) && list.every((item) => typeof item?.query === 'string');
   } catch {
     return false;

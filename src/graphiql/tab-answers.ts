@@ -1,32 +1,32 @@
 import { withNeededFields } from './chart/needed-fields.ts';
 import type { Exchange } from './exchange.ts';
-import { kept } from './tab-storage.ts';
+import { tabStorage } from './tab-storage.ts';
 
 /** Characters of an answer that is kept: browsers give a page five million in all. */
-const MAX_KEPT = 600_000;
+const MAX_STORED = 600_000;
 
-type Kept = Pick<Exchange, 'operation' | 'answer' | 'drawn' | 'at' | 'length'>;
+type StoredAnswer = Pick<Exchange, 'operation' | 'answer' | 'drawn' | 'at' | 'length'>;
 
 const nameOf = (tab: string) => `answer:${tab}`;
 
 /** Keeps the whole answer of a tab for a page that is loaded again; a long one isn't kept. */
-export function keepAnswer(tab: string, { operation, answer, drawn, at, partly, length }: Exchange): void {
-  if (partly !== null || length === null || length > MAX_KEPT) {
-    kept.remove(nameOf(tab));
+export function storeAnswer(tab: string, { operation, answer, drawn, at, partly, length }: Exchange): void {
+  if (partly !== null || length === null || length > MAX_STORED) {
+    tabStorage.remove(nameOf(tab));
     return;
   }
   // The data that is drawn has all that was written.
   const { data: _, ...rest } = answer;
-  kept.write(nameOf(tab), { operation, answer: rest, drawn, at, length } satisfies Kept);
+  tabStorage.write(nameOf(tab), { operation, answer: rest, drawn, at, length } satisfies StoredAnswer);
 }
 
 export function forgetAnswer(tab: string): void {
-  kept.remove(nameOf(tab));
+  tabStorage.remove(nameOf(tab));
 }
 
 /** The answer of a tab that was kept; null if none was. */
-export function keptAnswer(tab: string): Exchange | null {
-  const stored = kept.read<Kept>(nameOf(tab));
+export function storedAnswer(tab: string): Exchange | null {
+  const stored = tabStorage.read<StoredAnswer>(nameOf(tab));
   if (typeof stored?.operation?.query !== 'string' || typeof stored.drawn?.query !== 'string') return null;
   const { operation, answer, drawn, at, length } = stored;
   const needed =

@@ -3,7 +3,7 @@ import { forTheSession } from './origin-storage.ts';
 const PREFIX = 'country-graph:kept:';
 
 /** State that a page goes on with when it is loaded again in the same tab of the browser. The key is kept elsewhere, if at all. */
-export const kept = {
+export const tabStorage = {
   /** @returns the value under the name; null if there is none, or it can't be read */
   read<T>(name: string): T | null {
     try {

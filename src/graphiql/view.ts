@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { kept } from './tab-storage.ts';
+import { tabStorage } from './tab-storage.ts';
 import { createStore } from './store.ts';
 
 /**
@@ -8,17 +8,17 @@ import { createStore } from './store.ts';
  */
 export type Side = 'query' | 'answer' | 'picture' | 'cost' | 'errors';
 
-export const side = createStore<Side>(kept.read('side') ?? 'answer');
+export const side = createStore<Side>(tabStorage.read('side') ?? 'answer');
 
 /** True if the right side has the whole page. */
-export const isWide = createStore(kept.read('wide') === true);
+export const isWide = createStore(tabStorage.read('wide') === true);
 
 /** True once somebody has said which side to show: until then, it is the picture if there is one. */
-export const isSideChosen = createStore(kept.read('chosen') === true);
+export const isSideChosen = createStore(tabStorage.read('chosen') === true);
 
-isSideChosen.subscribe(() => kept.write('chosen', isSideChosen.get()));
-side.subscribe(() => kept.write('side', side.get()));
-isWide.subscribe(() => kept.write('wide', isWide.get()));
+isSideChosen.subscribe(() => tabStorage.write('chosen', isSideChosen.get()));
+side.subscribe(() => tabStorage.write('side', side.get()));
+isWide.subscribe(() => tabStorage.write('wide', isWide.get()));
 
 /** Below this there is room for one thing at a time. As in the style sheet. */
 const narrow = matchMedia('(max-width: 700px)');
@@ -28,7 +28,7 @@ const medium = matchMedia('(max-width: 1000px)');
 /** Matches while the page is being printed. */
 export const paper = matchMedia('print');
 
-if (narrow.matches && kept.read('side') === null) side.set('query');
+if (narrow.matches && tabStorage.read('side') === null) side.set('query');
 
 const listen = (listener: () => void) => {
   narrow.addEventListener('change', listener);

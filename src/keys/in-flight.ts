@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { awayState, fetchedState, isAway } from '../cache/backing.ts';
-import type { HeldState, Lease, LeaseState, Leases } from '../cache/store.ts';
+import type { TakenState, Lease, LeaseState, Leases } from '../cache/store.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
 import type { InFlight, TenantCache } from './tenant-cache.ts';
@@ -22,8 +22,8 @@ const MAX_NAMES_TOGETHER = 5_000;
  * they have been asked for the same, and are about to fetch this too. And the share of a usual fetch's time that it
  * waits: the wait comes before the fetch, and must not be felt beside it.
  */
-const MAX_HOLD_MS = 250;
-const HOLD_SHARE = 0.25;
+const MAX_WAIT_MS = 250;
+const WAIT_SHARE = 0.25;
 
 /** Weight of the newest fetch in the usual time of one. */
 const NEWEST_SHARE = 0.2;
@@ -42,7 +42,7 @@ export function createInFlight(
   /** Names that this process fetches or is about to, with the state of each. */
   const pending = new Map<string, Promise<LeaseState>>();
   /** Milliseconds that a fetch usually takes. */
-  let usualMs = MAX_HOLD_MS / HOLD_SHARE;
+  let usualMs = MAX_WAIT_MS / WAIT_SHARE;
 
   /**
    * Takes leases, but for names that this process has already: those are its own.
@@ -113,29 +113,29 @@ export function createInFlight(
     const { group, names, signal } = wanted;
     const startedMs = performance.now();
     const untilMs = startedMs + maxWaitMs;
-    const holdUntilMs = startedMs + Math.min(MAX_HOLD_MS, HOLD_SHARE * usualMs, maxWaitMs);
+    const waitUntilMs = startedMs + Math.min(MAX_WAIT_MS, WAIT_SHARE * usualMs, maxWaitMs);
     const fetching: Promise<void>[] = [];
     const begin = (work: Promise<void>) => {
       // An error of it is thrown at the end.
       work.catch(() => {});
       fetching.push(work);
     };
-    const seen = new Map<string, HeldState>();
+    const seen = new Map<string, TakenState>();
     let missing = names;
     while (missing.length > 0) {
-      const isWhole = performance.now() < holdUntilMs;
+      const isWhole = performance.now() < waitUntilMs;
       const { stateOf, leased } = await take(group, missing, { seen, isWhole });
       const { mine, free, away, fetched } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (mine.length === missing.length) break;
-      for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
+      for (const [name, state] of stateOf) if (isTaken(state)) seen.set(name, onceFetched(state));
       // Looks at figures of others at once: they may be too old by now, which a wait for the rest would show late.
       const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
       if (lacking.length > 0) {
         missing = [...lacking, ...free, ...away];
         continue;
       }
-      await untilOver(away, free.length === 0 ? untilMs : holdUntilMs, signal, clock, (still) =>
+      await untilOver(away, free.length === 0 ? untilMs : waitUntilMs, signal, clock, (still) =>
         leases.look(group, still),
       );
       missing = free.length + away.length === 0 ? [] : await wanted.takeOver([...free, ...away]);
@@ -157,7 +157,7 @@ export function createInFlight(
 interface Terms {
   readonly isWhole: boolean;
   /** Names that others were at before, with the state in which they are once these have fetched them. */
-  readonly seen: ReadonlyMap<string, HeldState>;
+  readonly seen: ReadonlyMap<string, TakenState>;
 }
 
 /** @returns the names to fetch, those that nobody fetches, those that others are at, and those that others have fetched */
@@ -168,7 +168,7 @@ function byState(names: readonly string[], states: ReadonlyMap<string, LeaseStat
     mine: where((state) => state === 'own'),
     free: where((state) => state === 'free'),
     away: where(isAway),
-    fetched: where((state) => isHeld(state) && !isAway(state)),
+    fetched: where((state) => isTaken(state) && !isAway(state)),
   };
 }
 
@@ -191,11 +191,11 @@ async function untilOver(
   }
 }
 
-function isHeld(state: LeaseState): state is HeldState {
+function isTaken(state: LeaseState): state is TakenState {
   return state !== 'own' && state !== 'free';
 }
 
 /** Returns the state of a name, found in another state, once its holder has fetched it. */
-function onceFetched(state: HeldState): HeldState {
+function onceFetched(state: TakenState): TakenState {
   return fetchedState(state.slice(state.indexOf(' ') + 1));
 }

@@ -29,7 +29,7 @@ export function openInFlight(
   if (store?.leases == null) return ALONE;
   const { leases } = store;
   const authTtlMs = config.authTtlSeconds * 1000;
-  const relay = () => createTenantCache({ store, tenants, authTtlMs, holdMs: RELAY_MS });
+  const relay = () => createTenantCache({ store, tenants, authTtlMs, retentionMs: RELAY_MS });
   const cache = tenantCache === NO_TENANT_CACHE ? relay() : tenantCache;
   const maxWaitMs = Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE);
   const opening = import('./in-flight.ts').then(({ createInFlight }) =>

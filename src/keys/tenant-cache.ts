@@ -1,6 +1,6 @@
 import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
-import { heldBounds } from '../config/memory-budget.ts';
+import { cacheBounds } from '../config/memory-budget.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
@@ -28,7 +28,7 @@ interface TenantCacheParts {
   /** Milliseconds that an accepted key counts as accepted. */
   readonly authTtlMs: number;
   /** Milliseconds that anything is held at all. */
-  readonly holdMs: number;
+  readonly retentionMs: number;
   readonly maxNames?: number;
 }
 
@@ -36,13 +36,13 @@ interface TenantCacheParts {
 const WRITING_SHARE = 0.1;
 
 /** The service's last word on each key. Each read from a shared store brings that of the others. */
-function createKeyStatuses({ store, tenants: { now }, authTtlMs, holdMs }: TenantCacheParts) {
+function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
   function write(tenant: Tenant): Promise<void> {
     const { acceptedAtMs, refusedAtMs } = tenant;
     tenant.writtenAtMs = now();
-    return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], holdMs);
+    return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], retentionMs);
   }
 
   /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
@@ -106,7 +106,7 @@ type Entries = ReadonlyMap<string, CacheEntry<unknown>>;
 
 const NOT_ON_THEIR_WAY: Entries = new Map();
 
-function createWrites({ store, holdMs }: TenantCacheParts) {
+function createWrites({ store, retentionMs }: TenantCacheParts) {
   /** Values on their way, by their keys in the store. */
   const writing = new Map<string, CacheEntry<unknown>>();
   const landing = new Set<Promise<void>>();
@@ -123,7 +123,7 @@ function createWrites({ store, holdMs }: TenantCacheParts) {
       }));
       for (const { key, value } of joined) writing.set(key, value);
     }
-    await store.setMany(joined, holdMs);
+    await store.setMany(joined, retentionMs);
     for (const { key, value } of joined) if (writing.get(key) === value) writing.delete(key);
   }
 
@@ -155,7 +155,7 @@ export type TenantCache = ReturnType<typeof createTenantCache>;
 
 /** Holds values for each key, and its acceptance. Nothing held for one key ever answers another. */
 export function createTenantCache(parts: TenantCacheParts) {
-  const { store, tenants, holdMs, maxNames = MAX_NAMES } = parts;
+  const { store, tenants, retentionMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
   const { learn, nameOf, refuse, ...statuses } = createKeyStatuses(parts);
   const { writing, put, landed } = createWrites(parts);
@@ -206,7 +206,7 @@ export function createTenantCache(parts: TenantCacheParts) {
       peekAll !== null && isAllHere
         ? [undefined, ...peekAll(keys)]
         : await store.getMany([nameOf(tenant), ...keys]);
-    const oldestMs = Math.max(learn(tenant, status), now() - holdMs);
+    const oldestMs = Math.max(learn(tenant, status), now() - retentionMs);
     for (const [i, name] of names.entries()) {
       // The value was put there under its name, so that it has the type that this name always has.
       const entry = (onTheirWay.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
@@ -219,7 +219,7 @@ export function createTenantCache(parts: TenantCacheParts) {
   function peekMany<Value>(tenant: Tenant, names: readonly string[]): (CacheEntry<Value> | undefined)[] {
     const keys = names.map((name) => keyOf(tenant, name));
     const values = store.peekMany?.(keys);
-    const oldestMs = Math.max(tenant.refusedAtMs, now() - holdMs);
+    const oldestMs = Math.max(tenant.refusedAtMs, now() - retentionMs);
     return keys.map((key, i) => {
       const value = (writing.size > 0 ? writing.get(key) : undefined) ?? values?.[i];
       const entry = value as CacheEntry<Value> | null | undefined;
@@ -246,7 +246,7 @@ export function createTenantCache(parts: TenantCacheParts) {
      * Holds values that the service sent at an instant; they can be read at once.
      * @param join joins each with the value that was held under its name before, if there is one
      */
-    keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
+    save(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
       tenant.renew();
       const entries: NamedEntry[] = [];
       values.forEach((given, name) => {
@@ -284,7 +284,7 @@ export const NO_TENANT_CACHE: TenantCache = {
   isAllHere: true,
   lookUp: async () => {},
   generation: () => 0,
-  keep() {},
+  save() {},
   landed: async () => {},
   isAccepted: () => false,
   refusal: () => null,
@@ -325,7 +325,7 @@ export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
 export function openTenantCache(store: Store | null, config: Config, tenants: Tenants): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
-  const { names: maxNames } = heldBounds(config);
+  const { names: maxNames } = cacheBounds(config);
   const authTtlMs = config.authTtlSeconds * 1000;
-  return createTenantCache({ store, tenants, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
+  return createTenantCache({ store, tenants, authTtlMs, retentionMs: ttlMs + staleMs, maxNames });
 }

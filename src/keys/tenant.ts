@@ -138,13 +138,13 @@ PUBLIC.prove();
 const NO_KEY = 'none';
 
 /** Tenants that are remembered at once. */
-const MOST = { known: 10_000, others: 2_000 };
+const MOST = { accepted: 10_000, others: 2_000 };
 
 /** Headers whose tenants are at hand: a digest takes as long to make as a kept answer takes to find. */
 const MAX_AT_HAND = 256;
 
 /** Tenants in the order of their last use, so many at the most. */
-class Remembered {
+class LeastRecentTenants {
   readonly #most: number;
   readonly #byDigest = new Map<string, Tenant>();
 
@@ -189,8 +189,8 @@ export class Tenants implements TenantTable {
   readonly now: () => number;
   refusedAtMs = Number.NEGATIVE_INFINITY;
   readonly #digest: (authorization: string) => string;
-  readonly #known = new Remembered(MOST.known);
-  readonly #others = new Remembered(MOST.others);
+  readonly #accepted = new LeastRecentTenants(MOST.accepted);
+  readonly #others = new LeastRecentTenants(MOST.others);
   /** Tenants by the headers that were last in use. */
   readonly #atHand = new Map<string, Tenant>();
   /** The tenant that was last in use: nothing takes its place before another one is. */
@@ -228,7 +228,7 @@ export class Tenants implements TenantTable {
   /** Finds a tenant by its digest; undefined if it isn't remembered. */
   find(digest: string): Tenant | undefined {
     if (this.#last?.digest === digest) return this.#last;
-    const tenant = this.#known.find(digest) ?? this.#others.find(digest);
+    const tenant = this.#accepted.find(digest) ?? this.#others.find(digest);
     if (tenant !== undefined) this.#use(tenant);
     return tenant;
   }
@@ -237,7 +237,7 @@ export class Tenants implements TenantTable {
     tenant.isKnown = true;
     this.#others.delete(tenant);
     // One that was forgotten may have come back as another.
-    if (this.#known.find(tenant.digest) !== undefined) return;
+    if (this.#accepted.find(tenant.digest) !== undefined) return;
     tenant.isForgotten = false;
     this.#last = null;
     this.#use(tenant);
@@ -249,18 +249,18 @@ export class Tenants implements TenantTable {
   }
 
   *all(): Generator<Tenant, void> {
-    yield* this.#known.all();
+    yield* this.#accepted.all();
     yield* this.#others.all();
   }
 
   /** Lists the tenants that the service has answered for, the most recently used first. */
-  known(): readonly Tenant[] {
-    return [...this.#known.all()].reverse();
+  accepted(): readonly Tenant[] {
+    return [...this.#accepted.all()].reverse();
   }
 
   #use(tenant: Tenant): void {
     if (tenant === this.#last) return;
-    (tenant.isKnown ? this.#known : this.#others).put(tenant);
+    (tenant.isKnown ? this.#accepted : this.#others).put(tenant);
     this.#last = tenant;
   }
 }

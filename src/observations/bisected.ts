@@ -59,14 +59,14 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   if (task.unproven !== undefined) return tellApart(task, refusal, search);
   const unproven: NonNullable<Task['unproven']> = [];
   const fetched = await tellApart({ ...task, unproven }, refusal, search);
-  if (unproven.length > 0) task.search.isAnswered ||= await answersKnown(search);
+  if (unproven.length > 0) task.search.isAnswered ||= await isProvenPairAnswered(search);
   for (const { part, stray, refusal: cause } of unproven)
     settlePairs(part, part.pairs, task.search.isAnswered ? cause : { ...cause, outcome: stray }, search);
   return fetched;
 };
 
 /** Tells if the route is there, if a 404 names nothing and nothing else was asked for: by a figure that has come before. */
-async function answersKnown({ learned, calls, sending }: Search): Promise<boolean> {
+async function isProvenPairAnswered({ learned, calls, sending }: Search): Promise<boolean> {
   const pair = learned.figuredPair;
   if (pair === null) return false;
   const rectangle = { countryCodes: [pair.countryCode], metricKeys: [pair.metricKey] };
@@ -96,7 +96,7 @@ async function tellApart(
   const isError = refusal.outcome instanceof Error;
   const meant = meantBy(refusal, rectangle, learned);
   if (meant !== null) {
-    if (isError || saysUnknown(refusal.detail)) remember(meant.unknown, task, refusal, search);
+    if (isError || saysUnknown(refusal.detail)) cacheRefusal(meant.unknown, task, refusal, search);
     settlePairs(task, pairs.filter(meant.has), refusal, search);
     const otherPairs = pairs.filter((pair) => !meant.has(pair));
     return task.replan(otherPairs, { years, rowsOf });
@@ -111,7 +111,7 @@ async function tellApart(
       task.unproven?.push({ part: task, refusal, stray: refusal.stray });
       return NONE_WHOLE;
     }
-    if (all.length === 1 && (isError || isInferred)) remember(all, task, refusal, search);
+    if (all.length === 1 && (isError || isInferred)) cacheRefusal(all, task, refusal, search);
     settlePairs(task, pairs, refusal, search);
     return NONE_WHOLE;
   }
@@ -244,7 +244,7 @@ function saysUnknown(detail: string): boolean {
   return new RegExp(`${thing}[^:]*${none}|${none}[^:]*${thing}`, 'i').test(detail);
 }
 
-function remember(
+function cacheRefusal(
   names: readonly string[],
   { rectangle }: Task,
   refusal: Refusal,
@@ -253,16 +253,11 @@ function remember(
   for (const name of names) {
     const dimension = rectangle.countryCodes.includes(name) ? 'countries' : 'metrics';
     const { outcome, receivedAt: atMs } = refusal;
-    refusedNames.remember(sending.caller.tenant, dimension, name, { outcome, atMs });
+    refusedNames.add(sending.caller.tenant, dimension, name, { outcome, atMs });
   }
 }
 
-function settlePairs(
-  task: Task,
-  pairs: readonly Pair[],
-  refusal: Refusal,
-  { keep: save, sending }: Search,
-): void {
+function settlePairs(task: Task, pairs: readonly Pair[], refusal: Refusal, { save, sending }: Search): void {
   settleAs(task, pairs, refusal.outcome);
   if (refusal.outcome instanceof Error) return;
   const nothing = pairs.map((pair) => ({ pair, rows: [] }));

@@ -81,7 +81,7 @@ export interface FiguresCache {
   readonly tenantCache: TenantCache;
   readonly refusedNames: ReturnType<typeof createRefusedNames>;
   /** Keeps the figures of an answer, also of pairs that nobody wanted. */
-  readonly keep: ObservationEntries['keep'];
+  readonly save: ObservationEntries['save'];
   readonly freshness: Freshness;
   readonly now: () => number;
 }
@@ -181,11 +181,11 @@ class Served {
     this.#events.onCached?.(demand);
   }
 
-  bill({ bill, onHeld }: Sending): void {
+  bill({ bill, onCached }: Sending): void {
     if (this.#count === 0) return;
     bill.cached += this.#count;
     if (this.#events.lookups !== undefined) this.#events.lookups.hits += this.#count;
-    onHeld?.(this.#freshUntilMs);
+    onCached?.(this.#freshUntilMs);
   }
 }
 
@@ -292,7 +292,7 @@ async function withoutRefused(
 
 function refusedLately(
   demand: Demand,
-  { caller, bill, onHeld }: Sending,
+  { caller, bill, onCached }: Sending,
   nowMs: number,
   { refusedNames, freshness, tenantCache }: FiguresCache,
 ): Outcome | undefined {
@@ -301,7 +301,7 @@ function refusedLately(
   const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (nowMs >= untilMs) return undefined;
   bill.cached += 1;
-  onHeld?.(untilMs);
+  onCached?.(untilMs);
   return refused.outcome;
 }
 

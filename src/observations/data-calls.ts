@@ -186,7 +186,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     if (limitParam === 'accepted') return maxRows;
     if (!mayTry || limitParam === 'refused') return undefined;
     const isKnown = (code: string, key: string) =>
-      years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
+      years === null ? learned.hasSeriesRows(code, key) : learned.hasRowsWithin(code, key, widened(years));
     // The latest figure of a pair is one row.
     const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
     const mayBeLong = rows >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
@@ -431,7 +431,7 @@ export interface CallParts {
   readonly events: FiguresEvents;
 }
 
-export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'refusedNames' | 'keep'> {
+export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'refusedNames' | 'save'> {
   readonly ask: DataService['ask'];
   readonly calls: ReturnType<typeof createDataCalls>;
   readonly fetch: FetchTask;
@@ -547,7 +547,7 @@ function handOut(
   if (unknown === undefined) {
     const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
     const savedFigures = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
-    cache.keep(sending.caller.tenant, { mode, years }, savedFigures, receivedAt);
+    cache.save(sending.caller.tenant, { mode, years }, savedFigures, receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;

@@ -169,7 +169,7 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
     /** Returns the refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
     of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
       find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
-    remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
+    add(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
       if (ttlMs === 0) return;
       names.set(keyOf(tenant, dimension, name), refused);
       refusedNames.areNone = false;
@@ -192,11 +192,11 @@ export interface ObservationEntry {
 }
 
 /** The query of an answer for each of its pairs. */
-interface KeptAs extends KeptYears {
+interface CachedAs extends CachedYears {
   readonly mode: Mode;
 }
 
-interface KeptYears {
+interface CachedYears {
   /** Null for all years. */
   readonly years: YearRange | null;
 }
@@ -209,7 +209,7 @@ interface PairFigures {
 type RawRows = readonly JsonObject[];
 
 /** Rows of a series, or of some years of it, as they are held. */
-interface RawFigures extends KeptYears {
+interface RawFigures extends CachedYears {
   readonly rows: RawRows;
   /** Instant when the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -323,13 +323,13 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
    * An older choice doesn't outlive the series.
    * @param choices by the names of the latest figures
    */
-  async function keepChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
+  async function saveChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
     const cachedEntries = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
     // A value put there since the read comes first.
-    const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? cachedEntries.get(name);
-    const gone = [...choices].filter(([name, choice]) => !mayStay(choice, heldNow(name), tenant, atMs));
+    const cachedNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? cachedEntries.get(name);
+    const gone = [...choices].filter(([name, choice]) => !mayStay(choice, cachedNow(name), tenant, atMs));
     if (gone.length === 0) return;
-    tenantCache.keep(tenant, new Map(gone.map(([name, { otherwise }]) => [name, otherwise])), atMs);
+    tenantCache.save(tenant, new Map(gone.map(([name, { otherwise }]) => [name, otherwise])), atMs);
   }
 
   return {
@@ -356,9 +356,9 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
      * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
      * of a place. Of a range of years, only the rows that lie in it are held, beside the last few other ranges.
      */
-    keep(tenant: Tenant, { mode, years }: KeptAs, figures: readonly PairFigures[], atMs: number): void {
-      const isHolding = tenantCache !== NO_TENANT_CACHE;
-      if (!isHolding && mode === 'latest') return;
+    save(tenant: Tenant, { mode, years }: CachedAs, figures: readonly PairFigures[], atMs: number): void {
+      const isCaching = tenantCache !== NO_TENANT_CACHE;
+      if (!isCaching && mode === 'latest') return;
       const values = new Map<string, RawRows | RawRanges>();
       const choices = new Map<string, Choice>();
       const owners: object[] = [];
@@ -380,7 +380,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         const newest = rows.length < 2 ? rows : newestRows(rows);
         const chosenRows = newest.length < 2 ? newest : contenders(newest);
         several.note(tenant, chosenRows, mode === 'series' && years === null);
-        if (!isHolding) continue;
+        if (!isCaching) continue;
         shareTexts(rows);
         if (years !== null) {
           // A row of a later year shows that those of the range are not the newest.
@@ -404,10 +404,10 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
             otherwise: rawOf(chosenRows),
           });
       }
-      if (!isHolding) return;
+      if (!isCaching) return;
       entries.putMany(owners, made);
-      tenantCache.keep(tenant, values, atMs, years === null ? undefined : withOlder);
-      if (choices.size > 0) void keepChosen(tenant, choices, atMs);
+      tenantCache.save(tenant, values, atMs, years === null ? undefined : withOlder);
+      if (choices.size > 0) void saveChosen(tenant, choices, atMs);
     },
   };
 }

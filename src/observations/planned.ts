@@ -27,7 +27,7 @@ export function planned(
     const fetchSet = async (some: readonly Demand[]) => {
       const answers = new Answers(some, (pair, row) => {
         const latest = { mode: 'latest', years: null } as const;
-        cache.keep(sending.caller.tenant, latest, [{ pair, rows: [row] }], row.fetchedAtMs);
+        cache.save(sending.caller.tenant, latest, [{ pair, rows: [row] }], row.fetchedAtMs);
       });
       const ask = (part: PlanPart, onTask?: PairsToFetch['onTask']) => {
         const settle: PairsToFetch['settle'] = (pairs, outcomes) => {

@@ -140,7 +140,7 @@ function settleWhole(
   const { mode, settle } = task;
   const rowsOf = (pair: Pair) => groups.figures.get(keyOf(pair)) ?? [];
   const figures = whole.map((pair) => ({ pair, rows: rowsOf(pair) }));
-  means.keep(sending.caller.tenant, { mode, years }, figures, receivedAt);
+  means.save(sending.caller.tenant, { mode, years }, figures, receivedAt);
   if (mode === 'series')
     for (const { pair, rows } of figures)
       learnLength(pair, years, rows, sentOf(groups, keyOf(pair)), means.learned);
@@ -156,7 +156,7 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   if (whole === null) throw incomplete(answer);
   const rows = putInOrder(whole.flatMap(({ figure }) => figure ?? []));
   for (const pair of pairsOf(rectangle)) {
-    means.keep(sending.caller.tenant, { mode, years }, [{ pair, rows }], receivedAt);
+    means.save(sending.caller.tenant, { mode, years }, [{ pair, rows }], receivedAt);
     learnLength(pair, years, rows, whole.length, means.learned);
   }
   settleAs(task, pairs, rows);

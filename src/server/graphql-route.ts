@@ -161,7 +161,7 @@ function writeBody(
   body: WrittenBody,
   { outgoing, problem }: AnswerSending,
 ): void {
-  const wrote = outgoing.follow(reply.raw, request.raw.socket, body.heldBytes);
+  const wrote = outgoing.follow(reply.raw, request.raw.socket, body.retainedBytes);
   const fail = (error: NodeJS.ErrnoException | null | undefined) => {
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') problem(error, request.id);
   };
@@ -307,21 +307,21 @@ const COMPRESSORS = [
     encoding: 'zstd',
     fast: (body: Buffer) => zstd(body, ZSTD_FAST),
     fastHere: (body: Buffer) => zstdCompressSync(body, ZSTD_FAST),
-    kept: (body: Buffer) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
+    cacheable: (body: Buffer) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
     stream: () => createZstdCompress(ZSTD_FAST),
   },
   {
     encoding: 'br',
     fast: (body: Buffer) => brotli(body, brotliOptions(1, body)),
     fastHere: (body: Buffer) => brotliCompressSync(body, brotliOptions(1, body)),
-    kept: (body: Buffer) => brotli(body, brotliOptions(6, body)),
+    cacheable: (body: Buffer) => brotli(body, brotliOptions(6, body)),
     stream: () => createBrotliCompress(BROTLI_FAST),
   },
   {
     encoding: 'gzip',
     fast: (body: Buffer) => zip(body, GZIP_FAST),
     fastHere: (body: Buffer) => gzipSync(body, GZIP_FAST),
-    kept: (body: Buffer) => zip(body, { level: 6 }),
+    cacheable: (body: Buffer) => zip(body, { level: 6 }),
     stream: () => createGzip(GZIP_FAST),
   },
 ];
@@ -340,7 +340,7 @@ export function compressionFor(accepted: string | undefined) {
   const chosen = isRead ? negotiator.negotiate(accepted) : null;
   const compressor = COMPRESSORS.find(({ encoding }) => encoding === chosen);
   if (compressor === undefined) return null;
-  const { encoding, fast, fastHere, kept: cacheable, stream } = compressor;
+  const { encoding, fast, fastHere, cacheable, stream } = compressor;
   return {
     encoding,
     stream,

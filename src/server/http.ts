@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isHeld } from '../graphql/request/messages.ts';
+import { entityTag, hasCopy } from '../graphql/request/messages.ts';
 import { withoutPort } from '../keys/visitor.ts';
 
 /** The means by which answers are sent. */
@@ -130,7 +130,7 @@ export function taggedText(read: () => string): (request: FastifyRequest, reply:
       etag = entityTag([text]);
     }
     reply.header('etag', etag).header('cache-control', 'no-cache');
-    if (!isHeld(headers['if-none-match'], etag)) return text;
+    if (!hasCopy(headers['if-none-match'], etag)) return text;
     reply.code(304);
     return '';
   };
@@ -174,7 +174,7 @@ export function createOutgoing(
   const byConnection = new Map<Socket, Set<Waiting>>();
   const bodies = createBodies();
   /** Bytes that are kept for answers that are not made yet. */
-  let heldBytes = 0;
+  let retainedBytes = 0;
 
   function connectionOf(socket: Socket): Set<Waiting> {
     const waiting = byConnection.get(socket);
@@ -193,7 +193,7 @@ export function createOutgoing(
     if (!all.delete(waiting)) return;
     clearTimeout(waiting.timer);
     byConnection.get(waiting.socket)?.delete(waiting);
-    if (waiting.body === null) heldBytes -= waiting.bytes;
+    if (waiting.body === null) retainedBytes -= waiting.bytes;
     else bodies.release(waiting.body);
     // Tables that the sets had before may still lead here.
     waiting.body = null;
@@ -215,11 +215,11 @@ export function createOutgoing(
     }
     const timer = setTimeout(cut, patienceMs, socket, 'late').unref();
     const waiting = { socket, body: body && bodies.take(body), bytes, timer };
-    if (body === null) heldBytes += bytes;
+    if (body === null) retainedBytes += bytes;
     all.add(waiting);
     here.add(waiting);
     for (const { socket: longest } of all) {
-      if (bodies.bytes() + heldBytes <= maxInAll) break;
+      if (bodies.bytes() + retainedBytes <= maxInAll) break;
       if (longest !== socket) cut(longest, 'crowded');
     }
     return waiting;

@@ -430,7 +430,7 @@ export class WriteQueue {
 }
 
 /** Seconds for which others may keep the text: prices and documents change. */
-const KEPT_SECONDS = 60;
+const CACHE_SECONDS = 60;
 
 const GRAPHQL = [
   '- [GraphQL](graphql): POST, GET or QUERY. With the header `x-explain: 1` nothing is sent, and the answer is the price.',
@@ -443,7 +443,7 @@ const GRAPHQL = [
  */
 function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
   app.get('/llms.txt', async (_request, reply) => {
-    reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${KEPT_SECONDS}`);
+    reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${CACHE_SECONDS}`);
     const parts: string[] = [];
     for (const { heading, things } of sections) {
       const lines = (await things()).map(

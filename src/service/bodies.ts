@@ -144,7 +144,7 @@ function withoutMark(text: string): string {
 const STEP_BYTES = 32_768;
 
 /** Characters in which the end of an object is looked for, again with each step. */
-const MOST_KEPT = 8 * STEP_BYTES;
+const MAX_OBJECT_CHARS = 8 * STEP_BYTES;
 
 /** The texts between two objects of a list, by its writers. */
 const BETWEEN_OBJECTS = ['},{', '}, {'];
@@ -208,7 +208,7 @@ function* listInPieces(texts: Iterable<string>): Steps<unknown> {
       rest = rest.slice(start + 1);
     }
     const end = Math.max(...BETWEEN_OBJECTS.map((between) => rest.lastIndexOf(between)));
-    if (end < 0 && rest.length > MOST_KEPT) return undefined;
+    if (end < 0 && rest.length > MAX_OBJECT_CHARS) return undefined;
     if (end < 0) continue;
     for (const item of parseExactly(`[${rest.slice(0, end + 1)}]`) as unknown[]) items.push(item);
     rest = rest.slice(rest.indexOf('{', end));

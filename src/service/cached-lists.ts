@@ -145,7 +145,7 @@ function serveFresh<Params, Result>(
   const { sending, call } = asked;
   sending.bill.cached += 1;
   if (stage.lookups !== undefined) stage.lookups.hits += 1;
-  sending.onHeld?.(cached.atMs + freshMs(stage, asked, cached.answer.allowedMs));
+  sending.onCached?.(cached.atMs + freshMs(stage, asked, cached.answer.allowedMs));
   stage.onCached?.(call);
   return recordsIn(cached, call);
 }
@@ -282,5 +282,5 @@ function store<Params, Result>(
   entry: CachedAnswer,
   atMs: number,
 ): void {
-  cacheOf(stage, endpoint)?.keep(tenant, new Map([[nameOf(call), entry]]), atMs);
+  cacheOf(stage, endpoint)?.save(tenant, new Map([[nameOf(call), entry]]), atMs);
 }

@@ -36,7 +36,7 @@ export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse
         };
       } catch (error) {
         // The first one waits for the other: else each would lack a call while the other has one.
-        if (error instanceof Unfunded) throw new Unfunded(error.known.then(putBack));
+        if (error instanceof Unfunded) throw new Unfunded(error.settled.then(putBack));
         putBack();
         throw error;
       }
@@ -47,10 +47,10 @@ export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse
 /** The reason to wait, and then to reserve again: it isn't known as yet if the budget has room. */
 export class Unfunded extends Error {
   /** Settles once it is known; never rejects. */
-  readonly known: Promise<void>;
+  readonly settled: Promise<void>;
 
   constructor(settled: Promise<void>) {
     super('The budget is being asked.');
-    this.known = settled;
+    this.settled = settled;
   }
 }

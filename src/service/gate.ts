@@ -122,9 +122,9 @@ export class CallGate {
     const visit = {};
     let answering: Promise<Answer> | undefined;
     let isProbe = false;
-    const keptBack = (): Failure | null => {
+    const refusal = (): Failure | null => {
       for (const pause of this.#pausesOf(call, tenant)) {
-        const why = pause.keepsBack(visit, this.#now());
+        const why = pause.refusalFor(visit, this.#now());
         if (why !== null) return this.#failure(why, call, pause);
         if (pause.isProbedBy(visit)) becomeProbe();
       }
@@ -141,10 +141,10 @@ export class CallGate {
     }
     function beforeLeaving(): void {
       sending.beforeLeaving?.();
-      const why = keptBack();
+      const why = refusal();
       if (why !== null) throw why;
     }
-    const why = keptBack();
+    const why = refusal();
     if (why !== null) {
       release();
       return Promise.reject(why);

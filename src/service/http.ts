@@ -22,7 +22,7 @@ import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
-const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_CACHED_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Bytes, unpacked, beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
@@ -71,7 +71,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
    * that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
    */
   const bodies = new LRUCache<string, Read>({
-    maxSize: MAX_KEPT_BYTES,
+    maxSize: MAX_CACHED_BYTES,
     maxEntrySize: MAX_BODY_BYTES,
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
   });
@@ -89,7 +89,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     const key = call.isPublic || authorization === null ? {} : { authorization };
     const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
     const request = { ...addressOf(call), headers, timeoutMs, signal };
-    const over: Dispatcher = isAnew ? connections.anew : connections.kept;
+    const over: Dispatcher = isAnew ? connections.anew : connections.persistent;
     try {
       return await exchange(over, { ...request, onLeaving });
     } catch (error) {
@@ -248,7 +248,7 @@ function openConnections(proxy: OutgoingProxy, connect: HttpOptions['connect']) 
   const anew = open({ pipelining: 0, allowH2: false });
 
   return {
-    kept: keepAliveAgent,
+    persistent: keepAliveAgent,
     anew,
     /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
     closeIdle(forgotten: ServiceConnection): void {

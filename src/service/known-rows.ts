@@ -6,11 +6,11 @@ export interface Read {
   readonly bytes: Buffer;
   readonly body: unknown;
   /** The rows of its list; null if they can't be told apart, or are mostly others each time. Found when first wanted. */
-  rows?: KnownRows | null;
+  rows?: ListRows | null;
 }
 
 /** Rows of the list that a body is, or that its first member is. All of them are objects. */
-interface KnownRows {
+interface ListRows {
   /** The member; null if the list is the body. */
   readonly name: string | null;
   readonly items: readonly unknown[];
@@ -89,7 +89,7 @@ function byRows(last: Read, bytes: Buffer): Read | undefined {
   return body === undefined ? undefined : { bytes, body, rows: { name: start.name, items, places } };
 }
 
-function rowsOf({ bytes, body }: Read): KnownRows | null {
+function rowsOf({ bytes, body }: Read): ListRows | null {
   const start = listStart(bytes);
   const items = start === null || start.name === null ? body : (body as Record<string, unknown>)[start.name];
   if (start === null || !Array.isArray(items)) return null;

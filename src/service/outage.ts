@@ -3,7 +3,7 @@ import { type Call, isElsewhere } from './call.ts';
 import { isUnanswered } from './http.ts';
 
 /** Tells if a call failed without a request, because the service is known to be down. */
-export function isKeptBack(error: unknown): boolean {
+export function isWithheld(error: unknown): boolean {
   return error instanceof Failure && error.fields.attempts === 0;
 }
 
@@ -37,7 +37,7 @@ export function createOutage(now: () => number) {
         routes.clear();
         return;
       }
-      if (!isUnanswered(error) || isKeptBack(error)) return;
+      if (!isUnanswered(error) || isWithheld(error)) return;
       failures += 1;
       routes.add(route);
       last = error;

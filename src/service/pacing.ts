@@ -170,7 +170,7 @@ export function pacedStage(
       try {
         return await attempt(call, sending, queue);
       } catch (error) {
-        if (error instanceof Unfunded) await error.known;
+        if (error instanceof Unfunded) await error.settled;
         else {
           if (!(error instanceof Failure)) throw error;
           const isLimited = queue !== null && error.code === 'RATE_LIMITED';

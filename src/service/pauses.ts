@@ -32,7 +32,7 @@ export class Pause {
   }
 
   /** Returns the reason as well, if the call is not the probe. The first to ask after the pause is, until it is over. */
-  keepsBack(call: object, nowMs: number): Failure | null {
+  refusalFor(call: object, nowMs: number): Failure | null {
     if (this.#failure === null || this.#probe === call) return null;
     if (nowMs < this.endsAtMs || this.#probe !== null) return this.#failure;
     this.#probe = call;

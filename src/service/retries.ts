@@ -2,7 +2,7 @@ import { Failure } from '../shared/errors.ts';
 import { PageInstead } from './bodies.ts';
 import type { Send } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
-import { isKeptBack, type Outage } from './outage.ts';
+import { isWithheld, type Outage } from './outage.ts';
 
 /** Milliseconds of the longest jitter. */
 const MAX_DELAY_MS = 2_000;
@@ -47,7 +47,7 @@ export function retriedStage(next: Send, retries: number, outage: Outage, firstD
           await null;
           continue;
         }
-        if (isKeptBack(error)) attempts -= 1;
+        if (isWithheld(error)) attempts -= 1;
         const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
         // Tenths don't add up to a whole.
         if (!mayRetry || retriesLeft < 1 - 1e-9) {
@@ -71,7 +71,7 @@ function isPassing(error: unknown): error is Failure {
   return (
     error instanceof Failure &&
     error.code === 'UPSTREAM_UNAVAILABLE' &&
-    !isKeptBack(error) &&
+    !isWithheld(error) &&
     // What stands in the way stays there for longer than a retry waits, and may take retries for an attack.
     !(error.cause instanceof PageInstead) &&
     awaySeconds(error) <= MAX_AWAY_SECONDS

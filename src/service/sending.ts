@@ -35,7 +35,7 @@ export interface Sending {
   /** Called once, at the instant the request leaves; an error that it throws keeps the request from being sent. */
   readonly onLeaving?: () => void;
   /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
-  readonly onHeld?: (freshUntilMs: number) => void;
+  readonly onCached?: (freshUntilMs: number) => void;
   /** Called with the expiry of each answer that has just come, as `onHeld`; 0 if it has none. */
   readonly onFetched?: (freshUntilMs: number) => void;
   /** Called with records that are past their time and served for want of newer ones. */

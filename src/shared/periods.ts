@@ -20,7 +20,7 @@ const MAX_LENGTH = 64;
  * Remembers the last texts that were read, in two generations of so many: the elder is forgotten once the younger is full.
  * Rows repeat their periods and times, and to read one anew takes some hundred times as long.
  */
-function remembering<Found>(most: number, read: (text: string) => Found): (text: string) => Found {
+function memoize<Found>(most: number, read: (text: string) => Found): (text: string) => Found {
   let younger = new Map<string, Found>();
   let elder = new Map<string, Found>();
   return (text) => {
@@ -52,10 +52,10 @@ function remembering<Found>(most: number, read: (text: string) => Found): (text:
  * @returns null if no rule reads the text
  */
 export function periodIn(text: string): Period | null {
-  return text.length > MAX_LENGTH ? null : known(text);
+  return text.length > MAX_LENGTH ? null : cachedPeriod(text);
 }
 
-const known = remembering(8_192, (text) => {
+const cachedPeriod = memoize(8_192, (text) => {
   const plain = plainOf(text);
   return single(plain) ?? range(plain);
 });
@@ -428,10 +428,10 @@ const MAX_TIME_LENGTH = 128;
  * @returns null if no rule reads the text
  */
 export function timeIn(text: string): Time | null {
-  return text.length > MAX_TIME_LENGTH ? null : knownTime(text);
+  return text.length > MAX_TIME_LENGTH ? null : cachedTime(text);
 }
 
-const knownTime = remembering(2_048, (text) => canonical(text) ?? read(plainOf(text).replace(WEEKDAY, '')));
+const cachedTime = memoize(2_048, (text) => canonical(text) ?? read(plainOf(text).replace(WEEKDAY, '')));
 
 /** Reads a time that is as it leaves: the service mostly writes such. */
 function canonical(text: string): Time | null {

@@ -30,11 +30,11 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
   const answered: Rectangle[] = [];
   const parts = flatPartsWith({
     learned,
-    keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
+    save: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
     refusedNames: {
       areNone: true,
       of: () => undefined,
-      remember: (_key, _dimension, name) => remembered.push(name),
+      add: (_key, _dimension, name) => remembered.push(name),
     },
     ...further,
   });

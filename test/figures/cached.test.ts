@@ -125,7 +125,7 @@ describe('a name that the service refused lately', () => {
     refusedNames: {
       areNone: false,
       of: (_tenant: unknown, { countryCode }: { countryCode: string }) => refused[countryCode],
-      remember() {},
+      add() {},
     },
   });
 

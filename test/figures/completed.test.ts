@@ -27,7 +27,7 @@ async function complete(
   const parts = flatPartsWith({
     send: route.send,
     learned,
-    keep(_key, _asked, figures) {
+    save(_key, _asked, figures) {
       kept.push(...Array.from(figures, ({ pair }) => pair.countryCode));
     },
   });

@@ -41,14 +41,14 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames(() => 0, 300_000);
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: FiguresParts['cache']['keep'] = (_partition, { mode, years }, figures) => {
+  const keep: FiguresParts['cache']['save'] = (_partition, { mode, years }, figures) => {
     for (const { pair, rows } of figures) {
       const demand = demandFor(mode, pair.countryCode, pair.metricKey, undefined, years);
       kept.set(demand.key, { demand, rows: rowsWithin(demand, rows) });
     }
   };
   const { send } = route;
-  const parts = partsWith({ send, learned, refusedNames, codesPerCall, overfetchRows, keep });
+  const parts = partsWith({ send, learned, refusedNames, codesPerCall, overfetchRows, save: keep });
   const fetchData = createDataFetch(parts);
   return {
     learned,

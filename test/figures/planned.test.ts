@@ -161,7 +161,7 @@ async function cover(
     send,
     learned,
     codesPerCall,
-    keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
+    save: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
   });
   const call = called(parts, { cut: completed, refused: bisected });
   const settled = new Map<string, Outcome | 'no figure'>();

@@ -31,7 +31,7 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
     learned,
     now,
     refusedNames: createRefusedNames(now, 300_000),
-    keep(_key, { mode, years }, figures) {
+    save(_key, { mode, years }, figures) {
       for (const { pair, rows } of figures) {
         const own = rows.filter(({ year }) => years === null || isWithin(years, year));
         kept.set(demandKey(mode, pair), { years, rows: own.length });
@@ -82,7 +82,7 @@ describe('some years of many series', () => {
       TABLE.countryCodes.flatMap(() => [0, 1].map(() => ({ years: RANGE, rows: 35 }))),
     );
     expect(learned.facts().yearsParam).toBe('accepted');
-    expect(learned.knowsSeries('AA', 'metric_0')).toBe(false);
+    expect(learned.hasSeriesRows('AA', 'metric_0')).toBe(false);
   });
 
   it('some years of many series come whole from a service that leaves out the last year named', async () => {

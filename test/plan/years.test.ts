@@ -125,20 +125,20 @@ describe('the rows of some years', () => {
     const learned = createLearned(() => 0);
     expect(learned.rowsWithin(range)('KE', 'm')).toBe(10);
     expect(learned.rowsWithin(years(1900, 1949))('KE', 'm')).toBe(0);
-    expect(learned.knowsWithin('KE', 'm', range)).toBe(false);
+    expect(learned.hasRowsWithin('KE', 'm', range)).toBe(false);
   });
 
   it('the rows of some years are a share of a series by the years that it spans', () => {
     const learned = createLearned(() => 0);
     learned.learnSeries('KE', 'm', 240, { from: 2006, to: 2025 });
     expect(learned.rowsWithin(range)('KE', 'm')).toBe(60);
-    expect(learned.knowsWithin('KE', 'm', range)).toBe(true);
+    expect(learned.hasRowsWithin('KE', 'm', range)).toBe(true);
   });
 
   it('the rows of some years are as many as came of the same years', () => {
     const learned = createLearned(() => 0);
     learned.learnWithin('KE', 'm', range, 7);
     expect(learned.rowsWithin({ ...range })('KE', 'm')).toBe(7);
-    expect(learned.knowsWithin('KE', 'm', years(2001, 2011))).toBe(false);
+    expect(learned.hasRowsWithin('KE', 'm', years(2001, 2011))).toBe(false);
   });
 });

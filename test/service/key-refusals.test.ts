@@ -108,7 +108,7 @@ describe('after a 401', () => {
     const tenants = new Tenants((key) => key, now);
     const tenant = tenants.named('one');
     if (store === null) throw new Error('no store');
-    const cache = createTenantCache({ store, tenants, authTtlMs: 60_000, holdMs: 60_000 });
+    const cache = createTenantCache({ store, tenants, authTtlMs: 60_000, retentionMs: 60_000 });
     const gate = new CallGate(tenants, cache, now, now);
     const { send, waiting } = createGate();
     const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));

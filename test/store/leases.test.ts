@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createHeldHere } from '../../src/cache/backing.ts';
+import { createLocalStore } from '../../src/cache/backing.ts';
 import { createHub } from '../../src/cache/hub.ts';
 import { openStore } from '../../src/cache/open-store.ts';
-import type { HeldState, Leases } from '../../src/cache/store.ts';
+import type { TakenState, Leases } from '../../src/cache/store.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
@@ -21,7 +21,7 @@ async function leasesAt(url: string) {
 }
 
 const KINDS: Readonly<Record<string, () => Promise<{ leases: Leases; close: () => Promise<unknown> }>>> = {
-  memory: async () => ({ leases: createHeldHere(0, Date.now).leases, close: async () => {} }),
+  memory: async () => ({ leases: createLocalStore(0, Date.now).leases, close: async () => {} }),
   SQLite: () => leasesAt(`sqlite:${join(folder, 'leases.sqlite')}`),
   async Redis() {
     const redis = await startRedis();
@@ -59,7 +59,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       await leases.end(lease('x', ['b']), false);
       expect(await leases.look('one', names)).toEqual([false, false, true]);
       expect(await leases.take(lease('z', ['a', 'b']), part(names))).toEqual(['fetched x', 'own']);
-      const again = (passedOver: HeldState) =>
+      const again = (passedOver: TakenState) =>
         leases.take(lease('z', ['a']), { passedOver: [passedOver], isWhole: true });
       // Looks first at entries that somebody else has fetched since.
       expect(await again('fetched w')).toEqual(['fetched x']);
@@ -89,7 +89,7 @@ describe.concurrent('what is in flight', () => {
 
   /** Two processes with one store; the test sees the fetches of each. */
   function scene(maxWaitMs?: number) {
-    const { leases } = createHeldHere(0);
+    const { leases } = createLocalStore(0);
     const stored = new Set<string>();
     const fetches: string[] = [];
     const open = (who: string, failing = false) => {
@@ -120,7 +120,7 @@ describe.concurrent('what is in flight', () => {
   });
 
   it('what is in flight is fetched by one where what both have looked at is too old', async () => {
-    const { leases } = createHeldHere(0);
+    const { leases } = createLocalStore(0);
     const fetches: string[] = [];
     let version = 1;
     const open = (who: string, readMs: number) => {
@@ -215,7 +215,7 @@ describe.concurrent('what is in flight', () => {
 
   it('what is in flight is waited for no longer than a second where its holder was killed', async () => {
     const { open, fetches, leases } = scene();
-    const { leases: killed } = createHeldHere(0);
+    const { leases: killed } = createLocalStore(0);
     // Takes from a process the means to renew or end its leases.
     Object.assign(killed, { ...leases, end: async () => {} });
     let isAlive = true;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { near } from '../../src/cache/elsewhere.ts';
+import { createNearCache } from '../../src/cache/elsewhere.ts';
 import { createHubListening } from '../../src/cache/hub.ts';
 
 /** A hub's store, as one of its members sees it. */
@@ -17,7 +17,7 @@ function open() {
     async clear() {},
   };
   const { answers, listening } = createHubListening();
-  const member = near(store, { ...listening, ask: async () => {}, nearBytes: 1e6 });
+  const member = createNearCache(store, { ...listening, ask: async () => {}, nearCacheBytes: 1e6 });
   /** Another member puts something there. */
   const others = (key: string, value: unknown) => {
     held.set(key, value);

@@ -37,7 +37,7 @@ function linkTo(hub: ReturnType<typeof createHub>): HubLink {
   const { answers } = hub.join({ hear: async () => {} });
   return {
     ask: async (name, ...args) => answers[name]?.(...(args as never[])),
-    nearBytes: 0,
+    nearCacheBytes: 0,
     onChanged() {},
     onCleared() {},
     onTold() {},

@@ -117,14 +117,14 @@ it('names at hand that are too many are dropped, and stand for the same all the 
     store: store as never,
     tenants,
     authTtlMs: 60_000,
-    holdMs: 60_000,
+    retentionMs: 60_000,
     maxNames: 3,
   });
   for (const key of ['one', 'other']) tenantCache.accept(tenants.named(key));
   const names = Array.from({ length: 10 }, (_, i) => `latest KE m${i}`);
   for (const key of ['one', 'other'])
     for (const name of names)
-      tenantCache.keep(tenants.named(key), new Map([[name, `${key} ${name}`]]), 1_000);
+      tenantCache.save(tenants.named(key), new Map([[name, `${key} ${name}`]]), 1_000);
   await tenantCache.landed();
   for (const key of ['one', 'other'])
     for (const name of names)

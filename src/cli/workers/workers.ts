@@ -228,9 +228,9 @@ export function createWorker(config: Config, log: Log) {
     drain,
     async start(): Promise<void> {
       const welcome = (await channel.ask('welcome')) as Welcome;
-      const nearBytes = config.cacheMaxBytes / 2 / config.workers;
+      const nearCacheBytes = config.cacheMaxBytes / 2 / config.workers;
       const textOfAll = () => channel.ask('metrics').then(String, () => null);
-      const link = { ask: channel.ask, ...listening, nearBytes };
+      const link = { ask: channel.ask, ...listening, nearCacheBytes };
       const { port, adminPort } = welcome;
       program = await startProgram({ ...config, port, adminPort }, log, { ...welcome, link, textOfAll });
       await channel.ask('ready', program.url, program.adminUrl);

@@ -84,9 +84,9 @@ export function thinned(svg: Plotted, axis: 'x'): void {
     0,
     labels.findIndex(({ textContent }) => textContent === '0'),
   );
-  const isKept = (i: number, step: number) => (i - zero) % step === 0;
+  const isShown = (i: number, step: number) => (i - zero) % step === 0;
   const fit = (step: number) => {
-    const shownLabels = labels.map((_, i) => i).filter((i) => isKept(i, step));
+    const shownLabels = labels.map((_, i) => i).filter((i) => isShown(i, step));
     return shownLabels.every((i, at) => {
       const before = shownLabels[at - 1];
       if (before === undefined) return true;
@@ -96,7 +96,7 @@ export function thinned(svg: Plotted, axis: 'x'): void {
   };
   let step = 1;
   while (step < labels.length && !fit(step)) step += 1;
-  for (const [i, label] of labels.entries()) if (!isKept(i, step)) label.remove();
+  for (const [i, label] of labels.entries()) if (!isShown(i, step)) label.remove();
 }
 
 const SVG = 'http://www.w3.org/2000/svg';

@@ -45,7 +45,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
   /** Routes that have one answer for all. */
   const routes: ReadonlySet<string> = new Set(all.filter(isOfAll).map(({ route }) => route));
 
-  function remember(listKey: string, { body, receivedAt }: Answer): void {
+  function cacheList(listKey: string, { body, receivedAt }: Answer): void {
     const before = given.get(listKey);
     if (before === undefined || receivedAt - before.atMs >= RENEWING_MS)
       given.set(listKey, { body, atMs: receivedAt });
@@ -62,7 +62,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
         const answering = next(call, sending);
         if (!routes.has(call.route)) return answering;
         return answering.then((answer) => {
-          if (answer.status === 200) remember(keyOf(sending.caller.tenant, call), answer);
+          if (answer.status === 200) cacheList(keyOf(sending.caller.tenant, call), answer);
           return answer;
         });
       },

@@ -20,7 +20,7 @@ import {
 } from '../../observations/entries.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
 import { Effort } from '../../observations/loaders/effort.ts';
-import { createHeldNames, createLoaders } from '../../observations/loaders/loaders.ts';
+import { createCachedNames, createLoaders } from '../../observations/loaders/loaders.ts';
 import type { TickersLearned } from '../../observations/loaders/tickers.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
@@ -101,7 +101,7 @@ export function createPricing(parts: PricingParts) {
       for (const warning of expected.warnings) warnings.add(warning);
       const { calls, byRoute, cached } = expected.bill;
       const naive = Math.max(expected.bill.naive, calls);
-      const plan = expected.calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+      const plan = expected.calls.map(({ route, target, isCached }) => ({ route, target, cached: isCached }));
       return {
         errors: expected.errors.map((error) => formatError(error.toJSON(), error, () => {})),
         extensions: {
@@ -129,14 +129,14 @@ async function priceOf(
 ) {
   const learned = frozen(parts.figures.planning.learned, supposed === 'expected' ? 'untold' : 'unknown');
   const tally = tallyFor(priced, learned, isExplained, parts);
-  const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
+  const { context, fetchCached } = openDryRun(parts, priced, supposed, learned, tally);
   const { effort, warnings, bill } = context;
   const errors = await runDry(priced, context).catch((error: unknown) => {
     if (error !== effort.refusal) throw error;
     return [];
   });
   // Held values are listed; if that decides nothing, it is left.
-  if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
+  if (isExplained && effort.refusal === null) await fetchCached(tally.cachedDemands);
   const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
   if (effort.refusal === null) tally.close();
   return {
@@ -195,32 +195,32 @@ function openDryRun(
   const tenantCache = readOnlyCache(cache.tenantCache);
   const years = createYearsWanted();
   const assumptions = assumptionsOf(planning.learned, supposed, years, tally);
-  const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
+  const noteCached = (call: Call) => tally.calls.push({ ...call, isCached: true });
   const outage = { failure: () => null };
-  const answering = answeringBy(parts, (call) => tally.calls.push({ ...call, isHeld: false }), assumptions);
+  const answering = answeringBy(parts, (call) => tally.calls.push({ ...call, isCached: false }), assumptions);
   const send = coalescedStage(async (call, sending) => {
     const answer = await answering(call, sending);
     if (!call.isPublic) tenantCache.accept(caller.tenant);
     return answer;
   });
-  const dryCache = { ...cache, tenantCache, entries: createObservationEntries(tenantCache), keep() {} };
-  const ask = cachedStage(send, dryCache, outage, noteHeld);
+  const dryCache = { ...cache, tenantCache, entries: createObservationEntries(tenantCache), save() {} };
+  const ask = cachedStage(send, dryCache, outage, noteCached);
   const dry: CallParts = {
     planning: { ...planning, learned },
     service: { send, ask, outage },
-    cache: { ...dryCache, refusedNames: { ...cache.refusedNames, remember() {} } },
+    cache: { ...dryCache, refusedNames: { ...cache.refusedNames, add() {} } },
     events: {
-      onCached: (demand) => tally.heldDemands.push(demand),
+      onCached: (demand) => tally.cachedDemands.push(demand),
       onExpired() {
         tally.mayBeRenewed = true;
       },
     },
   };
   const { isDeriving } = certaintyOf(document, parts.schema);
-  const mayBeHeld = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
+  const isSharedCacheable = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
   const lone = createLoneFigures(dry, (next) => {
     const counting = tallied(next, planning.learned, isDeriving, tally);
-    return mayBeHeld ? spared(counting) : counting;
+    return isSharedCacheable ? spared(counting) : counting;
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
@@ -241,7 +241,7 @@ function openDryRun(
       if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
       return false;
     },
-    heldNames: createHeldNames(dryCache, planning.learned),
+    cachedNames: createCachedNames(dryCache, planning.learned),
   });
   const context: GraphContext = {
     caller,
@@ -256,14 +256,14 @@ function openDryRun(
   return {
     context,
     /** Lists the calls that would bring these demands, were they not cached, if an operation might send so many. */
-    async fetchHeld(demands: readonly Demand[]): Promise<void> {
+    async fetchCached(demands: readonly Demand[]): Promise<void> {
       const fewest = createFewestCalls(limitsOf(dry.planning), learned.seriesRows, learned.rowsWithin);
       for (const demand of demands) fewest.add(demand);
       if (fewest.calls > parts.maxUpstreamCalls) return;
-      const service = { ...dry.service, send: answeringBy(parts, noteHeld, assumptions) };
-      const heldBill = openBill();
+      const service = { ...dry.service, send: answeringBy(parts, noteCached, assumptions) };
+      const cachedBill = openBill();
       const silent = { onOutcomes() {} };
-      const paid = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
+      const paid = { ...sending, bill: cachedBill, payer: payerOf(cachedBill) };
       return createDataFetch({ ...dry, service })(demands, paid, silent);
     },
   };
@@ -287,12 +287,12 @@ type YearsWanted = ReturnType<typeof createYearsWanted>;
 /** The assumptions on answers while they are not known. */
 function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally) {
   const isExpected = supposed === 'expected';
-  const isKnownEmpty = (code: string, key: string) =>
-    learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
+  const isCachedEmpty = (code: string, key: string) =>
+    learned.hasSeriesRows(code, key) && learned.seriesRows(code, key) === 0;
   return {
     /** Returns the years of the figures that the service holds: fields below them are asked for too. */
     yearsOf: (code: string, key: string) =>
-      isExpected && !isKnownEmpty(code, key) ? years.of(code, key) : [],
+      isExpected && !isCachedEmpty(code, key) ? years.of(code, key) : [],
     /** True if lists and records have their documented size, rather than nothing in them. */
     areFilled: isExpected,
     onAssumedList() {
@@ -308,7 +308,7 @@ function tallied(next: FetchBatch, learned: Learned, isDeriving: boolean, tally:
     mode === 'series' &&
     years === null &&
     learned.facts().totals === 'true' &&
-    learned.knowsSeries(countryCode, metricKey);
+    learned.hasSeriesRows(countryCode, metricKey);
   return async (demands, sending, listener) => {
     // If several figures go with another one, the service is asked for the latest.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
@@ -381,9 +381,9 @@ function counted(
       if (!tenantCache.isAtHand) return outcomes;
       const cachedEntries = outcomes === null ? entries.atHand(tenant, demands) : [];
       for (const [i, demand] of demands.entries()) {
-        const isHeld =
+        const isCached =
           outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), freshness);
-        if (isHeld || refusedNames.of(tenant, demand) !== undefined) continue;
+        if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
         if (isDeriving) tally.isCertain = false;
@@ -438,7 +438,7 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
   let isTakenForAccepted = false;
   return {
     ...tenantCache,
-    keep() {},
+    save() {},
     accept() {
       isTakenForAccepted = true;
     },

@@ -11,7 +11,7 @@ import { argumentsOf, holdsList, summing } from './bound.ts';
 
 interface PricedCall extends Call {
   /** True if it is not sent, since a held value answers it. */
-  readonly isHeld: boolean;
+  readonly isCached: boolean;
 }
 
 interface Ceilings {
@@ -84,7 +84,7 @@ export function openTally(parts: Ceilings) {
     /** Calls that it takes, and calls that are spared since held values answer them. */
     calls: [] as PricedCall[],
     /** Demands that were met by held figures. */
-    heldDemands: [] as Demand[],
+    cachedDemands: [] as Demand[],
     /** True if the operation takes just these calls, for any answers of the service. */
     isCertain: parts.isCertain,
     /** True if a look at the sources may spare the operation the calls for figures that are past their time. */

@@ -92,7 +92,7 @@ class StoredAnswer {
 }
 
 /** An answer that holds for a while. */
-interface KeptAnswer {
+interface CachedAnswer {
   readonly answer: StoredAnswer;
   /** Instant until which it holds, in milliseconds since the epoch. */
   readonly untilMs: number;
@@ -109,7 +109,7 @@ const ANSWER_BYTES = 1_000;
 /** Bytes of answers about the schema, the same for every key: all of the introspection takes some 100 KB. */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
-function createTable(maxBytes: number): BoundedCache<KeptAnswer> {
+function createTable(maxBytes: number): BoundedCache<CachedAnswer> {
   return new BoundedCache(
     maxBytes,
     ({ answer: { body } }, name) =>
@@ -134,15 +134,15 @@ export class AnswersTable implements Shrinkable {
   /** Counts hits and misses among the answers that are kept. */
   readonly #lookups: Lookups;
   readonly #maxBytes: number;
-  readonly #kept: BoundedCache<KeptAnswer>;
-  readonly #ofSchema: BoundedCache<KeptAnswer>;
+  readonly #cached: BoundedCache<CachedAnswer>;
+  readonly #ofSchema: BoundedCache<CachedAnswer>;
   readonly #inFlight = new TransientMap<SharedRun>();
 
   constructor(parts: OperationsParts, lookups: Lookups) {
     this.#parts = parts;
     this.#lookups = lookups;
     this.#maxBytes = parts.config.answersMaxBytes;
-    this.#kept = createTable(this.#maxBytes);
+    this.#cached = createTable(this.#maxBytes);
     this.#ofSchema = createTable(Math.min(this.#maxBytes, MAX_SCHEMA_BYTES));
   }
 
@@ -157,7 +157,7 @@ export class AnswersTable implements Shrinkable {
       const { caller, plain } = incoming;
       if (plain === null) return begun(incoming);
       const since = { startedAtMs: now(), lookingMs: performance.now() };
-      const answer = (cachedAnswer: KeptAnswer | null) => {
+      const answer = (cachedAnswer: CachedAnswer | null) => {
         this.#lookups[cachedAnswer === null ? 'misses' : 'hits'] += 1;
         return cachedAnswer === null ? begun(incoming) : this.#repeat(cachedAnswer, incoming, plain, since);
       };
@@ -167,7 +167,7 @@ export class AnswersTable implements Shrinkable {
   }
 
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
-  keep(
+  save(
     { question, mayReadSchema }: PlainRequest,
     { body, data, operation, extensions }: WrittenAnswer,
     run: OperationRun,
@@ -193,7 +193,7 @@ export class AnswersTable implements Shrinkable {
     if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
     const isWhole = extensions.warnings === undefined;
-    this.#kept.set(nameOf(question, context.caller), {
+    this.#cached.set(nameOf(question, context.caller), {
       answer: new StoredAnswer(body, data, event, run.onError),
       untilMs: freshUntilMs,
       freshUntilMs: isWhole ? freshUntilMs : 0,
@@ -202,34 +202,34 @@ export class AnswersTable implements Shrinkable {
   }
 
   shrink(share: number): void {
-    this.#kept.shrink(share);
+    this.#cached.shrink(share);
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */
-  #find({ question, mayReadSchema }: PlainRequest, caller: Caller): PromiseOrValue<KeptAnswer | null> {
+  #find({ question, mayReadSchema }: PlainRequest, caller: Caller): PromiseOrValue<CachedAnswer | null> {
     const { tenantCache } = this.#parts;
     const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
     if (schemaAnswer !== undefined) return schemaAnswer;
     const { tenant } = caller;
     const name = nameOf(question, caller);
-    const cachedAnswer = this.#holding(name, tenant);
+    const cachedAnswer = this.#cachedAnswer(name, tenant);
     if (cachedAnswer === null || tenantCache.isAtHand) return cachedAnswer;
-    return tenantCache.lookUp(tenant).then(() => this.#holding(name, tenant));
+    return tenantCache.lookUp(tenant).then(() => this.#cachedAnswer(name, tenant));
   }
 
-  #holding(name: string, tenant: Tenant): KeptAnswer | null {
+  #cachedAnswer(name: string, tenant: Tenant): CachedAnswer | null {
     const { tenantCache, steadyNow } = this.#parts;
-    const entry = this.#kept.get(name);
+    const entry = this.#cached.get(name);
     if (entry === undefined) return null;
     if (entry.untilMs <= steadyNow() || entry.generation !== tenantCache.generation(tenant)) {
-      this.#kept.delete(name);
+      this.#cached.delete(name);
       return null;
     }
     return tenantCache.isAccepted(tenant) ? entry : null;
   }
 
   #repeat(
-    { answer, freshUntilMs }: KeptAnswer,
+    { answer, freshUntilMs }: CachedAnswer,
     { request, caller, trace }: Incoming,
     { params, contentType }: PlainRequest,
     since: { readonly startedAtMs: number; readonly lookingMs: number },

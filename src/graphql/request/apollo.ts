@@ -160,7 +160,7 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     if (plain !== null) {
       const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
       if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
-        answers.keep(plain, written, run);
+        answers.save(plain, written, run);
     }
     return tagged(request, asked.isNamed, response, run.errors, () => entityTag(written.data, run.onError));
   }
@@ -439,7 +439,7 @@ async function answerByPlan(
   const { status, data, body } = executed;
   const headers = new Map([['content-type', contentType]]);
   setRunHeaders(headers, status, run, parts);
-  answers.keep(plain, executed, run);
+  answers.save(plain, executed, run);
   return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () =>
     entityTag(data, run.onError),
   );

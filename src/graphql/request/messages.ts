@@ -476,11 +476,11 @@ export interface GatewayResponse {
 export class WrittenBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: AsyncGenerator<Uint8Array>;
   /** Bytes that are kept for it until it is sent, roughly. */
-  readonly heldBytes: number;
+  readonly retainedBytes: number;
 
-  constructor(chunks: AsyncGenerator<Uint8Array>, heldBytes: number) {
+  constructor(chunks: AsyncGenerator<Uint8Array>, retainedBytes: number) {
     this.#chunks = chunks;
-    this.heldBytes = heldBytes;
+    this.retainedBytes = retainedBytes;
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -633,7 +633,7 @@ export function tagged(
   const isSafe = METHODS.get(method)?.isSafe ?? false;
   if (errors?.length !== 0 || (!isSafe && !isPersisted)) return response;
   const headers = new Map(response.headers).set('etag', tag());
-  if (isSafe && isHeld(asked['if-none-match'], headers.get('etag')))
+  if (isSafe && hasCopy(asked['if-none-match'], headers.get('etag')))
     return { status: 304, headers, body: '' };
   return { ...response, headers };
 }
@@ -642,6 +642,6 @@ export function tagged(
  * Tells if a client has the answer that a tag names, by the tag alone. `fetch` adds `Cache-Control: no-cache` to each
  * request that has an `If-None-Match`, so that no cache in between answers it, and means nothing else by that.
  */
-export function isHeld(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
+export function hasCopy(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
   return etag !== undefined && fresh({ 'if-none-match': ifNoneMatch }, { etag });
 }

@@ -154,11 +154,11 @@ export function setHeaders(
   headers: Map<string, string>,
   { status, errors, nowMs, maxAgeSeconds, timing }: AnswerFacts,
 ): void {
-  const mayBeKept = errors?.length === 0;
+  const isCacheable = errors?.length === 0;
   const cacheControl = maxAgeSeconds === null ? 'private' : `private, max-age=${maxAgeSeconds}`;
-  headers.set('cache-control', mayBeKept ? cacheControl : 'no-store');
+  headers.set('cache-control', isCacheable ? cacheControl : 'no-store');
   // A cache may not take the answer for the plan of the operation, nor for another form of it, fresh or by its tag.
-  headers.set('vary', mayBeKept ? VARIES : 'Authorization');
+  headers.set('vary', isCacheable ? VARIES : 'Authorization');
   headers.set('server-timing', timing);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);
@@ -252,7 +252,7 @@ export function createOpenRun(
     readonly tickersLearned: LoadersParts['tickersLearned'];
     readonly hasPlenty: LoadersParts['hasPlenty'];
     readonly mayGuess: LoadersParts['mayGuess'];
-    readonly heldNames: LoadersParts['heldNames'];
+    readonly cachedNames: LoadersParts['cachedNames'];
     readonly observations: ObservationClient;
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
@@ -281,7 +281,7 @@ export function createOpenRun(
       deadline,
       trace,
       waitDeadlineMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
-      onHeld(freshUntilMs) {
+      onCached(freshUntilMs) {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
       },
       onFetched(freshUntilMs) {

@@ -40,23 +40,23 @@ export async function writtenAs(
   const writer = await format.open(table.columns);
   const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
-  const sent = await beginning(chunks, body.length * HELD_TIMES);
+  const sent = await beginning(chunks, body.length * PARSED_TIMES);
   return { status, headers: told(headers, errorList.length, extensions), body: sent };
 }
 
 /** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
-const HELD_TIMES = 4;
+const PARSED_TIMES = 4;
 
 /** Makes the beginning of a body once the first chunk is there, so that a fault in that has a status of its own. */
 async function beginning(
   chunks: AsyncGenerator<Uint8Array>,
-  heldBytes: number,
+  retainedBytes: number,
 ): Promise<Buffer | WrittenBody> {
   const first = await chunks.next();
   const bytes = first.done ? Buffer.alloc(0) : Buffer.from(first.value);
   const second = await chunks.next();
   if (second.done) return bytes;
-  return new WrittenBody(continued([bytes, second.value], chunks), heldBytes);
+  return new WrittenBody(continued([bytes, second.value], chunks), retainedBytes);
 }
 
 async function* continued(

@@ -15,7 +15,7 @@ const Manifest = z.union([
 /** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
 const LOOK_MS = 2_000;
 
-interface Held {
+interface Documents {
   readonly texts: ReadonlyMap<string, string>;
   readonly allowed: ReadonlySet<string>;
   readonly trusted: readonly TrustedDocument[];
@@ -36,9 +36,9 @@ export async function openTrusted(
 ): Promise<PersistedTexts> {
   const ownTexts = new Map(builtIn.map((text) => [sha256Of(text), text]));
   const file = await watched(path, () => readAll(path), onProblem, lookMs);
-  const isListed = (text: string) => file.held.allowed.has(text) || ownTexts.has(sha256Of(text));
+  const isListed = (text: string) => file.content.allowed.has(text) || ownTexts.has(sha256Of(text));
   return {
-    get: (name) => file.held.texts.get(bareHash(name)) ?? ownTexts.get(name),
+    get: (name) => file.content.texts.get(bareHash(name)) ?? ownTexts.get(name),
     set() {},
     allows: isListed,
     admit(text) {
@@ -48,10 +48,10 @@ export async function openTrusted(
     },
     lists: isListed,
     get trusted() {
-      return file.held.trusted;
+      return file.content.trusted;
     },
     get listed() {
-      return file.held.trusted;
+      return file.content.trusted;
     },
     stop: file.stop,
   };
@@ -67,7 +67,7 @@ export async function watched<Content>(
   read: () => Promise<Content>,
   onProblem: (problem: unknown) => void,
   lookMs = LOOK_MS,
-): Promise<{ readonly held: Content; stop(): void }> {
+): Promise<{ readonly content: Content; stop(): void }> {
   let seen = await stateOf(path);
   let current: Content = await read();
   let isLooking = false;
@@ -94,7 +94,7 @@ export async function watched<Content>(
     isLooking = false;
   }, lookMs).unref();
   return {
-    get held() {
+    get content() {
       return current;
     },
     stop: () => clearInterval(timer),
@@ -135,7 +135,7 @@ async function stateOf(path: string): Promise<string> {
   }
 }
 
-async function readAll(path: string): Promise<Held> {
+async function readAll(path: string): Promise<Documents> {
   const texts = new Map<string, string>();
   const files = await filesOf(path).catch((cause: Error) => {
     throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });

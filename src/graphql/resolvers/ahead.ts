@@ -126,7 +126,7 @@ function figuresAhead(
     if (figures === 0 || figures > MAX_AHEAD) return null;
     // If a list is at hand that lacks the indicator, there may be no figures of it.
     const isKnown = metricKeys.every((key) => loaders.listed.metrics.has(key));
-    if (!isKnown && loaders.heldNames('metrics') !== null) return null;
+    if (!isKnown && loaders.cachedNames('metrics') !== null) return null;
     // Before any list has come, some of several may be wrong: others must not share a call that is refused for that.
     const isGuess = codes.length > 1 && !expected.areListed;
     if (isGuess && !areOnlyFigures(info)) return null;

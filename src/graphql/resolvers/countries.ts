@@ -15,7 +15,7 @@ import { derivedOf, latestFigures, observationList, observationPage } from './ob
 import {
   checkMetricKey,
   checkTexts,
-  knownNames,
+  existingNames,
   maxAgeMsOf,
   warned,
   warnedFigures,
@@ -55,7 +55,7 @@ const listing = createListing(
   'Country',
   {
     CODE: byCode<CountryRef>(({ code }) => code),
-    NAME: byName<CountryRef>(({ known: partial }) => partial?.name ?? null),
+    NAME: byName<CountryRef>(({ partial }) => partial?.name ?? null),
   },
   ({ code }) => [code],
 );
@@ -201,7 +201,7 @@ const observation: BatchResolver<
     here ??= info.path;
     return here;
   };
-  const existing = knownNames('metrics', context, path, [metricKey]);
+  const existing = existingNames('metrics', context, path, [metricKey]);
   if (!(existing instanceof Promise)) return figuresOf(existing);
   path();
   return existing.then(figuresOf);
@@ -255,7 +255,7 @@ export const resolvers = {
     source: ({ source }) => (source === null ? null : { key: source }),
     indicator: ({ key, name, unit }) => ({
       key,
-      known: { ...(name === null ? {} : { name }), ...(unit === null ? {} : { unit }) },
+      partial: { ...(name === null ? {} : { name }), ...(unit === null ? {} : { unit }) },
     }),
   },
   Signals: {
@@ -301,4 +301,4 @@ export const resolvers = {
   },
 } satisfies Resolvers;
 
-const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
+const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, partial: record });

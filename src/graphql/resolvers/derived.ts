@@ -17,7 +17,7 @@ import type {
   Rank,
   ResolversParentTypes,
 } from '../schema/generated.ts';
-import { checkMetricKey, checkSince, knownNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
+import { checkMetricKey, checkSince, existingNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {
@@ -372,11 +372,11 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const existing = knownNames('metrics', context, () => info.pathOf(0), [metricKey]);
+  const existing = existingNames('metrics', context, () => info.pathOf(0), [metricKey]);
   return mapValue(existing, ([key]) => {
     if (key === undefined) return rows.map(() => null);
     const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
-    return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
+    return mapValue(context.loaders.observations.operands.preferLatest(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
       const warnOfOperand = (parent: number) => severalWarning(context, info, parent);
       return mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
@@ -414,7 +414,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
   const existing =
     among == null
       ? [...COVERED_COUNTRIES]
-      : knownNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
+      : existingNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
   const sign = direction === 'ASC' ? -1 : 1;
   return mapValue(existing, (codes) => {
     const groups = [...Map.groupBy(rows.filter(isNational), groupOf).values()].map((some): RankGroup => {
@@ -425,7 +425,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
       };
     });
     const wanted = groups.flatMap((group) => group.wanted);
-    return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
+    return mapValue(context.loaders.observations.operands.preferLatest(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
       const counterparts = groups.flatMap((group, i) =>
         foundFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),

@@ -24,7 +24,7 @@ export const plainFields = plainFieldsOf<ResolversParentTypes>();
 /** Makes resolvers for fields that are loaded unless known. Without a record, `record` fails; others are null. */
 export function recordFields<
   Rec extends { readonly record: unknown },
-  Source extends { readonly known?: Partial<Rec> },
+  Source extends { readonly partial?: Partial<Rec> },
 >(load: (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>) {
   const loading = createObjectMemo<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
     'loading',
@@ -44,7 +44,7 @@ export function recordFields<
   const fromRecord =
     <Field extends keyof Rec & string>(field: Field) =>
     (source: Source, _: unknown, context: GraphContext): PromiseOrValue<Rec[Field] | null> => {
-      const value = source.known?.[field];
+      const value = source.partial?.[field];
       if (value !== undefined) return value;
       return mapValue(recordOf(source, context, field), (record) => {
         if (record !== null) return record[field];

@@ -20,7 +20,7 @@ import {
   checkMetricKey,
   checkTexts,
   doubtKeys,
-  knownNames,
+  existingNames,
   maxAgeMsOf,
   warned,
   warnedFigures,
@@ -33,8 +33,8 @@ const listing = createListing(
   'Indicator',
   {
     KEY: byCode<IndicatorRef>(({ key }) => key),
-    NAME: byName<IndicatorRef>(({ known: partial }) => partial?.name ?? null),
-    CATEGORY: byName<IndicatorRef>(({ known: partial }) => partial?.category ?? null),
+    NAME: byName<IndicatorRef>(({ partial }) => partial?.name ?? null),
+    CATEGORY: byName<IndicatorRef>(({ partial }) => partial?.category ?? null),
   },
   ({ key }) => [key],
 );
@@ -203,7 +203,7 @@ export const resolvers = {
       return mapValue(indicatorByKey(key, context, info, true), (record) => {
         if (record !== null) return record;
         return mapValue(
-          knownNames('metrics', context, () => path, [key]),
+          existingNames('metrics', context, () => path, [key]),
           () => null,
         );
       });
@@ -216,7 +216,7 @@ export const resolvers = {
     id: ({ key }) => encodeId('Indicator', key),
     ...plainFields('Indicator', 'key'),
     ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
-    sources({ key, known: partial }, _, context, info) {
+    sources({ key, partial }, _, context, info) {
       const keys =
         partial?.sources === undefined
           ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
@@ -227,7 +227,7 @@ export const resolvers = {
       const { path } = info;
       const maxAgeMs = maxAgeMsOf(maxAge);
       const derived = derivedOf(info);
-      const existing = knownNames('countries', context, () => path, [countryCode]);
+      const existing = existingNames('countries', context, () => path, [countryCode]);
       const codes = existing instanceof Promise ? await existing : existing;
       const figures = latestFigures(derived, codes, key, maxAgeMs, context);
       const [national] = await warnedFigures(context, () => path, figures, true);
@@ -250,6 +250,6 @@ export const resolvers = {
   },
 } satisfies Resolvers;
 
-const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
+const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, partial: record });
 
-const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });
+const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, partial: record });

@@ -37,7 +37,7 @@ import { byCode, byNumber, createListing, encodeId } from './lists.ts';
 import {
   checkMetricKey,
   checkSince,
-  knownNames,
+  existingNames,
   maxAgeMsOf,
   warnedFigures,
   warnedOfPeriods,
@@ -145,12 +145,12 @@ function askAhead(derived: readonly DerivedField[], asked: FiguresAsked, context
     const { name, metricKey, among } = field;
     if (name === 'per' && metricKey !== undefined) {
       const pairs = { countryCodes: asked.countryCodes, metricKeys: [metricKey] };
-      ifKnown('metrics', [metricKey], context, () => ask({ ...asked, ...pairs }, context));
+      existingOf('metrics', [metricKey], context, () => ask({ ...asked, ...pairs }, context));
     } else if (name === 'rank') {
       const askFor = (countryCodes: readonly string[]) => ask({ ...asked, countryCodes }, context);
       // The covered countries are asked for whether or not the list has them: the field wants them all.
       if (among == null) askFor([...COVERED_COUNTRIES]);
-      else ifKnown('countries', [...new Set(among)], context, askFor);
+      else existingOf('countries', [...new Set(among)], context, askFor);
     } else {
       const { since } = field;
       if (since != null) ask({ ...asked, mode: 'series', years: yearRange(since, since) }, context);
@@ -174,7 +174,7 @@ function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
 }
 
 /** Goes on with the names that may have figures. The derived field itself warns of the others. */
-function ifKnown(
+function existingOf(
   dimension: Dimension,
   names: readonly string[],
   { loaders, batchGate }: GraphContext,
@@ -185,7 +185,7 @@ function ifKnown(
     goOn(names);
     return;
   }
-  const finding = mapValue(loaders.heldNames(dimension), (cachedNames) => {
+  const finding = mapValue(loaders.cachedNames(dimension), (cachedNames) => {
     const existingNames = cachedNames === null ? names : names.filter((name) => cachedNames.has(name));
     if (existingNames.length > 0) goOn(existingNames);
   });
@@ -413,15 +413,15 @@ function namesBy(
   const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
   if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
   const path = () => info.path;
-  const known = (dimension: Dimension, names: readonly string[]) =>
-    ofObject === dimension ? names : knownNames(dimension, context, path, names);
+  const partial = (dimension: Dimension, names: readonly string[]) =>
+    ofObject === dimension ? names : existingNames(dimension, context, path, names);
   const codes =
-    (countryCodes && known('countries', countryCodes)) ??
+    (countryCodes && partial('countries', countryCodes)) ??
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
   // By now the codes may be a promise that nobody listens to yet.
   const keys = promiseTry(
     () =>
-      (metricKeys && known('metrics', metricKeys)) ??
+      (metricKeys && partial('metrics', metricKeys)) ??
       mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   return codes instanceof Promise || keys instanceof Promise ? Promise.all([codes, keys]) : [codes, keys];
@@ -500,7 +500,7 @@ export const batches = {
       (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
       ({ countryCode, countryName }) => ({
         code: countryCode,
-        known: countryName === null ? {} : { name: countryName },
+        partial: countryName === null ? {} : { name: countryName },
       }),
     ),
     indicator: inRuns<IndicatorRef>(
@@ -510,7 +510,7 @@ export const batches = {
         row.unit === before.unit,
       ({ metricKey, metricName, unit }) => ({
         key: metricKey,
-        known: metricName === null ? { unit } : { name: metricName, unit },
+        partial: metricName === null ? { unit } : { name: metricName, unit },
       }),
     ),
     source: inRuns<SourceRef>(

@@ -226,9 +226,9 @@ const always = (path: Path) => () => path;
 
 /** Warns if others stand beside figures. A series that tells of them may come after them, for another field. */
 function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figures: PickedFigures): void {
-  const { severalOf, knowsSeveral } = context.loaders.observations;
+  const { severalOf, hasSeveral } = context.loaders.observations;
   context.warnings.lookAt(() => {
-    if (!knowsSeveral()) return;
+    if (!hasSeveral()) return;
     for (const [i, figure] of figures.entries()) {
       if (figure === null || figure instanceof Error) continue;
       const several = severalOf(figure);
@@ -291,7 +291,7 @@ export function warnOfSeveral(
  * asked for, if the list is held for the key, fresh and whole. Else the service's answer to them counts, since no call
  * is spent on a list.
  */
-export function knownNames(
+export function existingNames(
   dimension: Dimension,
   context: GraphContext,
   path: () => Path,
@@ -300,7 +300,7 @@ export function knownNames(
   const { loaders, batchGate } = context;
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
-  const cachedNames = loaders.heldNames(dimension);
+  const cachedNames = loaders.cachedNames(dimension);
   // Once they are there, it is the turn of other objects.
   const where = cachedNames instanceof Promise ? path() : undefined;
   const here = () => where ?? path();

@@ -14,17 +14,17 @@ import type { Warnings } from '../../shared/warnings.ts';
 export interface CountryRef {
   /** Upper case. */
   readonly code: string;
-  readonly known?: Partial<CountryRecord>;
+  readonly partial?: Partial<CountryRecord>;
 }
 
 export interface IndicatorRef {
   readonly key: string;
-  readonly known?: Partial<IndicatorRecord>;
+  readonly partial?: Partial<IndicatorRecord>;
 }
 
 export interface SourceRef {
   readonly key: string;
-  readonly known?: Partial<SourceRecord>;
+  readonly partial?: Partial<SourceRecord>;
 }
 
 /** A page of a list, as a connection hands it on. */

@@ -24,7 +24,7 @@ import { createObservationLoader } from './observations.ts';
 import type { TickerLoader, TickersLearned } from './tickers.ts';
 
 /** Names that, at no call, are known to be all there are. */
-interface HeldNames {
+interface CachedNames {
   readonly freshUntilMs: number;
   /** Names in the list's spelling. */
   readonly names: readonly string[];
@@ -33,26 +33,26 @@ interface HeldNames {
 }
 
 /** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
-type FindHeldNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<HeldNames | null>;
+type FindCachedNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<CachedNames | null>;
 
 /** Records that are held of an endpoint, and may be served without asking until an instant. */
-interface HeldList<Result> {
+interface CachedList<Result> {
   readonly records: Result;
   readonly freshUntilMs: number;
 }
 
 /** Looks for fresh records of an endpoint, and never asks for them; null if the service would have to be asked. */
-function held<Params, Result>(
+function createCachedList<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
   { tenantCache, freshness, now }: ListCache,
-): (tenant: Tenant) => PromiseOrValue<HeldList<Result> | null> {
+): (tenant: Tenant) => PromiseOrValue<CachedList<Result> | null> {
   const call = makeCall(endpoint, params);
   return (tenant) => {
     if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
     const listOf = (
       entry: Awaited<ReturnType<typeof cachedRecords<Params, Result>>>,
-    ): HeldList<Result> | null => {
+    ): CachedList<Result> | null => {
       if (entry === null || entry.records === null) return null;
       const { records, atMs, answer } = entry;
       const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
@@ -80,12 +80,13 @@ const folded = createObjectMemo<ReadonlySet<string>>('names');
  * Finds the names that are held. A list that had records left out may lack their names. If figures have come for a name
  * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
  */
-export function createHeldNames(cache: ListCache, { figured }: Learned): FindHeldNames {
+export function createCachedNames(cache: ListCache, { figured }: Learned): FindCachedNames {
   const { tenantCache, now } = cache;
-  const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<HeldList<NamedList> | null>>> = {
-    countries: held(service.countries, {}, cache),
-    metrics: held(service.indicators, {}, cache),
-  };
+  const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<CachedList<NamedList> | null>>> =
+    {
+      countries: createCachedList(service.countries, {}, cache),
+      metrics: createCachedList(service.indicators, {}, cache),
+    };
   /** The instant and the generation at which a look for a list has found none. */
   type Missed = { readonly atMs: number; readonly generation: number };
   const missed = {
@@ -93,7 +94,7 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     metrics: createObjectMemo<Missed>('no metrics'),
   };
 
-  function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<HeldList<NamedList> | null> {
+  function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<CachedList<NamedList> | null> {
     if (tenantCache.isAtHand) return find[dimension](tenant);
     const miss = missed[dimension].of(tenant);
     const generation = tenantCache.generation(tenant);
@@ -104,7 +105,7 @@ export function createHeldNames(cache: ListCache, { figured }: Learned): FindHel
     });
   }
 
-  function namesIn(dimension: Dimension, cachedList: HeldList<NamedList> | null): HeldNames | null {
+  function namesIn(dimension: Dimension, cachedList: CachedList<NamedList> | null): CachedNames | null {
     if (cachedList === null) return null;
     const list = cachedList.records;
     if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
@@ -230,11 +231,11 @@ export interface LoadersParts {
   /** Tells if a call for a key may be spent on a guess; left out if none may. */
   readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is held. */
-  readonly heldNames?: FindHeldNames | undefined;
+  readonly cachedNames?: FindCachedNames | undefined;
 }
 
 /** Has an operation remember the rows and records that it was told of as they came. */
-function remembering(sending: Sending) {
+function createAnswerNotes(sending: Sending) {
   /** Failures of records that are served past their time: hardly any operation has some. */
   let staleness: Map<object, FailureCode> | undefined;
   const leftOut: LeftOutRows[] = [];
@@ -270,7 +271,7 @@ export function createLoaders(parts: LoadersParts) {
   const { tenant } = parts.sending.caller;
   const isShort = () => hasPlenty !== undefined && !hasPlenty(tenant);
   const order = createCallOrder(parts.sending.payer, isShort, () => batchGate.isOpen);
-  const { sending, told: notes } = remembering({ ...parts.sending, payer: order.payer });
+  const { sending, told: notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =
@@ -280,7 +281,7 @@ export function createLoaders(parts: LoadersParts) {
       return load(...args);
     };
   const countries = list(service.countries);
-  const listsAtHand = new Map<Dimension, Exclude<Awaited<ReturnType<FindHeldNames>>, null>>();
+  const listsAtHand = new Map<Dimension, Exclude<Awaited<ReturnType<FindCachedNames>>, null>>();
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
   const tickers = later(async () => {
@@ -338,15 +339,15 @@ export function createLoaders(parts: LoadersParts) {
       return (!isAlone || tenant.operations <= 1) && parts.mayGuess?.(tenant) === true;
     },
     /** Returns the names of a list that is held: looks once, as soon as there is a list at hand. Asks for nothing. */
-    heldNames(dimension: Dimension) {
-      const names = listsAtHand.get(dimension) ?? parts.heldNames?.(dimension, tenant) ?? null;
+    cachedNames(dimension: Dimension) {
+      const names = listsAtHand.get(dimension) ?? parts.cachedNames?.(dimension, tenant) ?? null;
       if (names !== null && !(names instanceof Promise)) listsAtHand.set(dimension, names);
       return names;
     },
     /** Counts that some of the answer follows from held names. */
-    servedBy({ freshUntilMs }: HeldNames): void {
+    servedBy({ freshUntilMs }: CachedNames): void {
       sending.bill.cached += 1;
-      sending.onHeld?.(freshUntilMs);
+      sending.onCached?.(freshUntilMs);
     },
     observations: { ...createObservationLoader({ ...parts, sending, order }, doubts), ...notes },
   };

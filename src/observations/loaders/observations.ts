@@ -155,7 +155,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       outcomes.isTogether = true;
     },
     /** Returns true if any row is known to stand beside any figure: mostly there is none. */
-    knowsSeveral: () => ruled !== undefined || !several.isEmpty,
+    hasSeveral: () => ruled !== undefined || !several.isEmpty,
     /**
      * Returns the sources of the figures that stand together with a latest one, each once, in the order of their keys; null
      * if it stands alone. It was taken by our own rule, or else the service gave it as the latest.

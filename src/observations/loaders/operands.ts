@@ -91,7 +91,7 @@ export function createOperandLoader(
       : undefined;
 
   /** Answers as `series` does; but if the latest figure has been asked for and tells, it stands for the series. */
-  function near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+  function preferLatest(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     const asked = new Map(wanted.map((one) => [one, latestFor(one)]));
     const demands = [...new Set(asked.values())].filter((demand) => demand !== undefined);
     if (demands.length === 0) return series(wanted);
@@ -116,7 +116,7 @@ export function createOperandLoader(
   return {
     ahead,
     series,
-    near,
+    preferLatest,
     /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
     latest(pairs: readonly Pair[]): PromiseOrValue<readonly National[]> {
       effort.want(pairs.length);

@@ -58,7 +58,7 @@ export class OperationOutcomes {
   readonly #means: FiguresMeans;
   readonly #doubts: Doubts;
   /** By the names of demands: the outcome if it is resolved, and while it is pending its set. */
-  readonly #known = new Map<string, Outcome | Pending>();
+  readonly #outcomes = new Map<string, Outcome | Pending>();
   readonly #loader: DataLoader<Missing & { readonly isGuess: boolean }, null>;
   readonly oneState = createOneState();
   /** True if cached figures are not told before all are there: some field takes nothing old. */
@@ -97,16 +97,16 @@ export class OperationOutcomes {
     const fresh: Demand[] = [];
     for (const demand of demands) {
       const name = this.#nameOf(demand);
-      const before = this.#known.get(name);
+      const before = this.#outcomes.get(name);
       if (before === undefined) {
-        this.#known.set(name, pendingSet);
+        this.#outcomes.set(name, pendingSet);
         fresh.push(demand);
       } else if (before instanceof Pending && before !== pendingSet) pending.add(before);
     }
     try {
       if (fresh.length > 0) pendingSet.failure = this.#fetch(this.#missingIn(fresh), isGuess);
     } catch (error) {
-      for (const { name } of fresh) this.#known.delete(name);
+      for (const { name } of fresh) this.#outcomes.delete(name);
       throw error;
     }
     return pendingSet.failure === null ? [...pending] : [pendingSet, ...pending];
@@ -125,13 +125,13 @@ export class OperationOutcomes {
   #nameOf(demand: Demand): string {
     if (demand.years === null) return demand.name;
     const whole = wholeOf(demand);
-    return this.#known.has(whole.name) ? whole.name : demand.name;
+    return this.#outcomes.has(whole.name) ? whole.name : demand.name;
   }
 
   #outcomeOf(demand: Demand): Outcome | undefined {
-    const outcome = this.#known.get(demand.name);
+    const outcome = this.#outcomes.get(demand.name);
     if (outcome !== undefined && !(outcome instanceof Pending)) return outcome;
-    const ofWhole = this.#known.get(this.#nameOf(demand));
+    const ofWhole = this.#outcomes.get(this.#nameOf(demand));
     return ofWhole instanceof Pending ? undefined : ofWhole;
   }
 
@@ -161,7 +161,7 @@ export class OperationOutcomes {
       const demand = demands[i] as Demand;
       const outcome = outcomes.outcomes[i];
       if (outcome === undefined) missing.push(demand);
-      else this.#known.set(demand.name, outcome);
+      else this.#outcomes.set(demand.name, outcome);
     }
     return { demands: missing, missingAsOf: outcomes.missingAsOf };
   }
@@ -186,10 +186,10 @@ export class OperationOutcomes {
     const from = isGuess ? { ...sending, isGuess } : sending;
     const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
     outcomes.forEach((outcome, name) => {
-      if (outcome instanceof WrongGuess) this.#known.delete(name);
-      else this.#known.set(name, outcome);
+      if (outcome instanceof WrongGuess) this.#outcomes.delete(name);
+      else this.#outcomes.set(name, outcome);
     });
-    if (this.isTogether) renewTogether(demands, this.#known);
+    if (this.isTogether) renewTogether(demands, this.#outcomes);
     return sets.map(() => null);
   }
 }

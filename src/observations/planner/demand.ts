@@ -164,7 +164,7 @@ interface NamedPair extends Pair, Record<Mode, Demand | null> {
 }
 
 /** Pairs by metric and country, as written: without this table, a plan of 11,178 series takes twice the time. */
-const known = new Map<string, Map<string, NamedPair>>();
+const pairsByMetric = new Map<string, Map<string, NamedPair>>();
 
 /** Pairs remembered: more than all countries times all indicators. */
 const MAX_NAMES = 50_000;
@@ -172,18 +172,18 @@ const MAX_NAMES = 50_000;
 let count = 0;
 
 function namedPair(countryCode: string, metricKey: string): NamedPair {
-  return known.get(metricKey)?.get(countryCode) ?? addPair(countryCode, metricKey);
+  return pairsByMetric.get(metricKey)?.get(countryCode) ?? addPair(countryCode, metricKey);
 }
 
 function addPair(countryCode: string, metricKey: string): NamedPair {
   if (count >= MAX_NAMES) {
-    known.clear();
+    pairsByMetric.clear();
     count = 0;
   }
   const pairKey = `${countryCode.toUpperCase()} ${metricKey}`;
   const named: NamedPair = { countryCode, metricKey, pairKey, latest: null, series: null };
-  const byCountry = known.get(metricKey) ?? new Map<string, NamedPair>();
-  known.set(metricKey, byCountry.set(countryCode, named));
+  const byCountry = pairsByMetric.get(metricKey) ?? new Map<string, NamedPair>();
+  pairsByMetric.set(metricKey, byCountry.set(countryCode, named));
   count += 1;
   return named;
 }

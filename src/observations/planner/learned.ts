@@ -186,7 +186,7 @@ export function createLearned(now: () => number) {
     },
     seriesRows,
     /** True if the length of a series is known rather than assumed. */
-    knowsSeries(countryCode: string, metricKey: string): boolean {
+    hasSeriesRows(countryCode: string, metricKey: string): boolean {
       return byPair.has(pairKey(countryCode, metricKey));
     },
     /** Remembers the number of rows of a whole series, and their years if they are known. */
@@ -216,7 +216,7 @@ export function createLearned(now: () => number) {
       };
     },
     /** True if the rows of a series within a range of years are known rather than assumed. */
-    knowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean {
+    hasRowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean {
       const key = pairKey(countryCode, metricKey);
       return spans.has(key) || byPair.get(key) === 0 || ranges.get(key)?.name === nameOfYears(years);
     },

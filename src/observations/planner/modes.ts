@@ -512,7 +512,7 @@ function add(
  * been known, while a guess is paid for either way. A guess is needed only if the service gives no totals.
  */
 function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
-  return hopeful(wanted, learned.facts(), learned.seriesRows, learned.knowsSeries);
+  return hopeful(wanted, learned.facts(), learned.seriesRows, learned.hasSeriesRows);
 }
 
 /** The years and rows to plan by if whole series are asked for in place of some years. */
@@ -526,7 +526,7 @@ export function inWhole(
 function hopefulRowsWithin(years: YearRange, wanted: readonly Pair[], learned: Learned): RowsOf {
   const asked = widened(years);
   return hopeful(wanted, learned.facts(), learned.rowsWithin(asked), (c, m) =>
-    learned.knowsWithin(c, m, asked),
+    learned.hasRowsWithin(c, m, asked),
   );
 }
 

@@ -8,7 +8,7 @@ import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpHost, Kernel } from '../../gateway/plugin.ts';
-import { isHeld } from '../../graphql/request/messages.ts';
+import { hasCopy } from '../../graphql/request/messages.ts';
 import { taggedText } from '../../server/http.ts';
 import { packageFile } from '../../shared/own-version.ts';
 
@@ -115,7 +115,7 @@ async function assets(app: FastifyInstance): Promise<void> {
     // The name has a digest of the contents.
     const etag = `W/"${name}"`;
     reply.headers(LASTING).header('vary', 'accept-encoding').header('etag', etag);
-    if (isHeld(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    if (hasCopy(request.headers['if-none-match'], etag)) return reply.code(304).send();
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream');
     const unpacked = async () => unpack(await readFile(`${ASSETS}${name}.br`));
     if (encoding !== 'gzip') return reply.send(await unpacked());

@@ -39,7 +39,7 @@ const DAMAGED_SECONDS = 60;
 const ABSENT_MS = 1_000;
 
 /** Keys that are remembered, and names under which there is none: anybody can make those up. */
-const MOST = { known: 10_000, absent: 2_000 };
+const MOST = { keys: 10_000, absent: 2_000 };
 
 /** Bytes of texts whose tags are remembered: the key of a page is anybody's, and so are texts as long as may be. */
 const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
@@ -50,7 +50,7 @@ const MAX_LOOKS = 16;
 /** Milliseconds between looks at the keys of open subscriptions: with those of {@link FRESH_MS}, less than a second. */
 const WATCH_MS = 300;
 
-interface KnownKey {
+interface CachedKey {
   readonly text: string;
   readonly key: IssuedKey;
   /** Instants at which it was read, and at which the store was last asked for it, in milliseconds of the process. */
@@ -69,27 +69,27 @@ interface NamedKey {
 export class Exchange {
   readonly desk: KeyDesk;
   readonly usage: Usage;
-  readonly #heldKey: string;
+  readonly #gatewayKey: string;
   readonly #host: PluginHost;
   readonly #store: KeyStore;
-  readonly #known = createLru<KnownKey>(MOST.known);
+  readonly #cached = createLru<CachedKey>(MOST.keys);
   readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
   /** Damaged texts of which the operator has been told, by their digests. */
   readonly #damaged = new LRUCache<string, true>({ max: MOST.absent });
   readonly #looks = new Map<string, Promise<IssuedKey | null>>();
   /** Keys by their names: those that the operator's public documents give, and no others. */
   readonly #named = new Map<string, Promise<NamedKey>>();
-  readonly #purses = createLru<KeyPurse>(MOST.known);
+  readonly #purses = createLru<KeyPurse>(MOST.keys);
   readonly #visitors: Visitors;
   /** Listeners to the ends of keys, by the names that the keys are kept under. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
   #watching: NodeJS.Timeout | undefined;
 
-  constructor(heldKey: string, host: PluginHost, store: KeyStore) {
-    this.#heldKey = heldKey;
+  constructor(gatewayKey: string, host: PluginHost, store: KeyStore) {
+    this.#gatewayKey = gatewayKey;
     this.#host = host;
     this.#store = store;
-    this.#visitors = new Visitors(store, heldKey);
+    this.#visitors = new Visitors(store, gatewayKey);
     this.usage = new Usage(store, host.now);
     this.desk = new KeyDesk(store, host.now, () => this.usage.flush());
   }
@@ -143,7 +143,7 @@ export class Exchange {
       other === undefined
         ? keyBudget
         : joinedPurse(`${other.name} ${keyBudget.name}`, () => other.take(), keyBudget);
-    const authorization = `Bearer ${this.#heldKey}`;
+    const authorization = `Bearer ${this.#gatewayKey}`;
     const rights = rightsOf(key);
     const { origins, visitorPerMinute: perMinute } = key;
     const isOfPage = origins.length > 0 || perMinute !== null;
@@ -222,7 +222,7 @@ export class Exchange {
   }
 
   #look(name: string): PromiseOrValue<IssuedKey | null> {
-    const cachedKey = this.#known.get(name);
+    const cachedKey = this.#cached.get(name);
     const nowMs = performance.now();
     const isAsked = cachedKey !== undefined && nowMs - cachedKey.askedAtMs < FRESH_MS;
     if (isAsked && nowMs - cachedKey.readAtMs < TRUSTED_MS) return cachedKey.key;
@@ -242,11 +242,11 @@ export class Exchange {
     return look;
   }
 
-  async #read(name: string, cachedKey: KnownKey | undefined): Promise<IssuedKey | null> {
+  async #read(name: string, cachedKey: CachedKey | undefined): Promise<IssuedKey | null> {
     const readAtMs = performance.now();
     const trusted = cachedKey !== undefined && readAtMs - cachedKey.readAtMs < TRUSTED_MS ? cachedKey : null;
     const reading = this.#store.get(name).then(
-      (text) => this.#noteKept(name, text, readAtMs),
+      (text) => this.#noteStored(name, text, readAtMs),
       () => {
         if (trusted !== null) return trusted.key;
         throw unreachable();
@@ -263,22 +263,22 @@ export class Exchange {
    * Notes what is kept of a key.
    * @throws Failure if it can't be read: the key may be good, and nobody can know
    */
-  #noteKept(name: string, text: string | null, readAtMs: number): IssuedKey | null {
-    const cachedKey = this.#known.get(name);
+  #noteStored(name: string, text: string | null, readAtMs: number): IssuedKey | null {
+    const cachedKey = this.#cached.get(name);
     // A later look may have been faster.
     if (cachedKey !== undefined && cachedKey.readAtMs > readAtMs) return cachedKey.key;
     if (text !== null && text === cachedKey?.text) {
       cachedKey.readAtMs = readAtMs;
       return cachedKey.key;
     }
-    this.#known.delete(name);
+    this.#cached.delete(name);
     if (text === null) {
       this.#absent.set(name, true);
       return null;
     }
     try {
       const key = issuedKeyFrom(text, name);
-      this.#known.set(name, { text, key, readAtMs, askedAtMs: readAtMs });
+      this.#cached.set(name, { text, key, readAtMs, askedAtMs: readAtMs });
       return key;
     } catch (error) {
       if (!(error instanceof DamagedKey)) throw error;
@@ -391,7 +391,7 @@ interface Asked {
 class DocumentTags {
   readonly #schema: GraphQLSchema;
   readonly #maxTokens: number;
-  readonly #known = new BoundedCache<readonly string[]>(
+  readonly #cached = new BoundedCache<readonly string[]>(
     MAX_TAGGED_BYTES,
     (_, text) => OVERHEAD_BYTES + 2 * text.length,
   );
@@ -402,10 +402,10 @@ class DocumentTags {
   }
 
   of(text: string): readonly string[] {
-    const cachedTags = this.#known.get(text);
+    const cachedTags = this.#cached.get(text);
     if (cachedTags !== undefined) return cachedTags;
     const tags = this.#read(text);
-    this.#known.set(text, tags);
+    this.#cached.set(text, tags);
     return tags;
   }
 

@@ -5,13 +5,13 @@ import type { Usage } from './usage.ts';
 
 /** Opens the keys that this gateway has issued, which may be out of reach as yet. */
 export async function openIssued(
-  heldKey: string,
+  gatewayKey: string,
   operatorKey: string | undefined,
   host: PluginHost,
 ): Promise<Plugin> {
   const { cacheUrl, cacheTimeoutMs } = host.config;
   const store = await openKeyStore(cacheUrl, cacheTimeoutMs);
-  const exchange = new Exchange(heldKey, host, store);
+  const exchange = new Exchange(gatewayKey, host, store);
   const { desk, usage } = exchange;
   return {
     keys: (kernel) => exchange.holding(kernel),

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Milliseconds that a count is kept once its window is over: the clocks of others may be behind. */
-const KEPT_MS = 10 * MINUTE_MS;
+const RETENTION_MS = 10 * MINUTE_MS;
 
 const WINDOWS = ['minute', 'day', 'month'] as const;
 type BudgetWindow = (typeof WINDOWS)[number];
@@ -40,7 +40,7 @@ function windowAt(window: BudgetWindow, atMs: number) {
 export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): readonly WindowCount[] {
   return WINDOWS.flatMap((window) => {
     const { at, endsAtMs } = windowAt(window, atMs);
-    const common = { window, keptMs: endsAtMs - atMs + KEPT_MS };
+    const common = { window, retentionMs: endsAtMs - atMs + RETENTION_MS };
     const keyCount = {
       ...common,
       name: `key:${name}:${window}:${at}`,

@@ -13,7 +13,7 @@ import {
 } from './key.ts';
 import { countsOf } from './key-budget.ts';
 import { type KeyStore, MEASURES, type UsageRow } from './key-store.ts';
-import { KEPT_DAYS } from './usage.ts';
+import { RETENTION_DAYS } from './usage.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -103,7 +103,7 @@ export class KeyDesk {
       const { made, told: answer } = this.#make({ ...terms, group });
       // The budget of a group is that of the word that was said last, for all members.
       const membersTold = group === members[0]?.group ? [] : members.map((member) => ({ ...member, group }));
-      return { kept: [...membersTold, made], told: (version) => ({ ...answer, version }) };
+      return { keys: [...membersTold, made], told: (version) => ({ ...answer, version }) };
     });
   }
 
@@ -135,8 +135,11 @@ export class KeyDesk {
    * @throws KeyFault if there is no such key, or that many days are not kept
    */
   async usage({ days = USAGE_DAYS, name }: { readonly days?: number; readonly name?: string | undefined }) {
-    if (!Number.isInteger(days) || days < 1 || days > KEPT_DAYS)
-      throw new KeyFault(400, `The days must be a whole number up to ${KEPT_DAYS}: older usage isn't kept.`);
+    if (!Number.isInteger(days) || days < 1 || days > RETENTION_DAYS)
+      throw new KeyFault(
+        400,
+        `The days must be a whole number up to ${RETENTION_DAYS}: older usage isn't kept.`,
+      );
     const { keys } = await this.#read();
     if (name !== undefined && !keys.some((key) => key.name === name))
       throw new KeyFault(404, `There is no key ${name}.`);
@@ -168,7 +171,7 @@ export class KeyDesk {
       const nowMs = this.#now();
       const revokedAt = new Date(nowMs).toISOString();
       const revoked = namedIn(read, name).map((key) => ({ ...key, revokedAt: key.revokedAt ?? revokedAt }));
-      return { kept: revoked, told: (version) => revoked.map((key) => ({ ...shown(key, nowMs), version })) };
+      return { keys: revoked, told: (version) => revoked.map((key) => ({ ...shown(key, nowMs), version })) };
     });
   }
 
@@ -188,7 +191,7 @@ export class KeyDesk {
       }));
       const { digest: _, createdAt: __, endsAt: ___, revokedAt: ____, ...terms } = newest;
       const { made, told: answer } = this.#make(terms);
-      return { kept: [...ending, made], told: (version) => ({ ...answer, version }) };
+      return { keys: [...ending, made], told: (version) => ({ ...answer, version }) };
     });
   }
 
@@ -210,7 +213,7 @@ export class KeyDesk {
     return this.#turn.runExclusive(async () => {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const read = await this.#read();
-        const { kept: keys, told: answer } = plan(read);
+        const { keys, told: answer } = plan(read);
         const texts = new Map(keys.map((key) => [key.digest, JSON.stringify(key)]));
         const version = await this.#store.change(read.version, texts);
         if (version !== null) return answer(version);
@@ -245,7 +248,7 @@ interface ReadKeys {
 }
 
 interface PlannedChange<Told> {
-  readonly kept: readonly IssuedKey[];
+  readonly keys: readonly IssuedKey[];
   readonly told: (version: number) => Told;
 }
 

@@ -99,7 +99,7 @@ export class UsageBook {
 }
 
 /** The keys as they stand: each change of any of them makes another version. */
-export interface KeptKeys {
+export interface StoredKeys {
   readonly version: number;
   readonly texts: readonly string[];
 }
@@ -107,7 +107,7 @@ export interface KeptKeys {
 /** Keeps issued keys by their digests, and counts their calls and their usage, for all gateways that share the store. */
 export interface KeyStore extends CallCounts {
   get(name: string): Promise<string | null>;
-  all(): Promise<KeptKeys>;
+  all(): Promise<StoredKeys>;
   /**
    * Keeps texts, if the keys are still of a version: so that all changes have one order, whoever makes them.
    * @returns the version from now on; null if the keys have changed meanwhile, and nothing was kept
@@ -115,9 +115,9 @@ export interface KeyStore extends CallCounts {
   change(version: number, texts: ReadonlyMap<string, string>): Promise<number | null>;
   /**
    * Adds usage to that of its days. A batch counts once, so that one which may have come through can be sent again.
-   * @param keptFrom the first day that is kept
+   * @param retainedFrom the first day that is kept
    */
-  addUsage(rows: readonly UsageRow[], batch: string, keptFrom: string): Promise<void>;
+  addUsage(rows: readonly UsageRow[], batch: string, retainedFrom: string): Promise<void>;
   readUsage(days: readonly string[]): Promise<readonly UsageRow[]>;
 }
 
@@ -147,9 +147,9 @@ function openMemory(): KeyStore {
       version += 1;
       return version;
     },
-    async addUsage(rows, _batch, keptFrom) {
+    async addUsage(rows, _batch, retainedFrom) {
       for (const row of rows) usage.add(row);
-      usage.forget(keptFrom);
+      usage.forget(retainedFrom);
     },
     readUsage: async (days) => structuredClone(usage.rows(days)),
   };
@@ -207,7 +207,7 @@ function usageIn({ db, atOnce, patiently }: CountsFile) {
     'SELECT place, json_group_object(measure, count) AS counts FROM usage WHERE day = ? GROUP BY key, place',
   );
   return {
-    addUsage: (rows, _batch, keptFrom) =>
+    addUsage: (rows, _batch, retainedFrom) =>
       atOnce(() => {
         for (const row of rows) {
           const { day, key, counts } = row;
@@ -215,7 +215,7 @@ function usageIn({ db, atOnce, patiently }: CountsFile) {
           const place = choosePlace(placesOf(row), (one) => isThere.get(day, key, one) !== undefined, all);
           for (const [measure, count] of Object.entries(counts)) add.run(day, key, place, measure, count);
         }
-        forget.run(keptFrom);
+        forget.run(retainedFrom);
       }),
     readUsage: (days) =>
       patiently(() =>
@@ -279,11 +279,11 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeyStore> {
       const order = { keys: [KEYS, VERSION], arguments: [String(expected), ...[...texts].flat()] };
       return ((await inTime(client.eval(CHANGE, order))) as number | null) ?? null;
     },
-    async addUsage(rows, batch, keptFrom) {
+    async addUsage(rows, batch, retainedFrom) {
       const texts = rows.map((row) => {
         const { key, day, counts } = row;
-        const keptMs = DAY_MS + msOf(day) - msOf(keptFrom);
-        return JSON.stringify({ key, places: placesOf(row), counts, keptMs });
+        const retentionMs = DAY_MS + msOf(day) - msOf(retainedFrom);
+        return JSON.stringify({ key, places: placesOf(row), counts, retentionMs });
       });
       const names = [...rows.map(({ day }) => `usage:${day}`), `batch:${batch}`];
       await inTime(

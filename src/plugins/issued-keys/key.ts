@@ -79,7 +79,7 @@ export const Terms = z.strictObject({
   visitorPerMinute: calls,
 });
 
-const Kept = Terms.extend({
+const StoredKey = Terms.extend({
   digest: z.string(),
   createdAt: z.string(),
   /** Instant at which another took its place. */
@@ -88,7 +88,7 @@ const Kept = Terms.extend({
 });
 
 /** A key as it is kept: all of it but the key. */
-export type IssuedKey = z.output<typeof Kept>;
+export type IssuedKey = z.output<typeof StoredKey>;
 
 /** Tells if an instant has come; null never comes. */
 export function isPast(instant: string | null, nowMs: number): boolean {
@@ -112,7 +112,7 @@ export class DamagedKey extends Error {
  * @throws DamagedKey if the text is that of no key, or of another one
  */
 export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
-  const stored = Kept.safeParse(jsonIn(text));
+  const stored = StoredKey.safeParse(jsonIn(text));
   if (!stored.success) {
     const named = z.object({ name: Terms.shape.name }).safeParse(jsonIn(text));
     // The engine's words on what is no JSON repeat some of it.

@@ -47,9 +47,9 @@ export const issuedKeys = definePlugin({
       load: async () => (await import('./commands.ts')).addUsage,
     },
   ],
-  async open({ COUNTRY_DATA_KEY: heldKey, OPERATOR_KEY: operatorKey }, host) {
-    if (heldKey === undefined) return null;
+  async open({ COUNTRY_DATA_KEY: gatewayKey, OPERATOR_KEY: operatorKey }, host) {
+    if (gatewayKey === undefined) return null;
     const { openIssued } = await import('./issued.ts');
-    return openIssued(heldKey, operatorKey, host);
+    return openIssued(gatewayKey, operatorKey, host);
   },
 });

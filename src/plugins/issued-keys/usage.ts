@@ -91,8 +91,8 @@ export class Usage {
       this.#gathered = new UsageBook();
     }
     try {
-      const keptFrom = dayOf(this.#now() - KEPT_DAYS * DAY_MS);
-      await this.#store.addUsage(this.#leaving.rows, this.#leaving.batch, keptFrom);
+      const retainedFrom = dayOf(this.#now() - RETENTION_DAYS * DAY_MS);
+      await this.#store.addUsage(this.#leaving.rows, this.#leaving.batch, retainedFrom);
       this.#leaving = null;
       return true;
     } catch {
@@ -102,4 +102,4 @@ export class Usage {
   }
 }
 
-export const KEPT_DAYS = 92;
+export const RETENTION_DAYS = 92;

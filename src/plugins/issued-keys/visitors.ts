@@ -12,7 +12,7 @@ const MOST_VISITORS = 50_000;
 const MINUTE_MS = 60_000;
 
 /** Milliseconds that a count is kept once its minute is over: the clocks of others may be behind. */
-const KEPT_MS = MINUTE_MS;
+const RETENTION_MS = MINUTE_MS;
 
 /**
  * Counts the operations of each visitor of a key in this minute, for all gateways of a store. While that can't be reached,
@@ -44,8 +44,8 @@ export class Visitors {
     if (current.operations + operations > most) throw tooMany(most, minute, nowMs);
     current.operations += operations;
     if (!this.#store.isShared) return;
-    const keptMs = (minute + 1) * MINUTE_MS - nowMs + KEPT_MS;
-    const count = { name: `visitor:${visitor}:${minute}`, most, by: operations, keptMs };
+    const retentionMs = (minute + 1) * MINUTE_MS - nowMs + RETENTION_MS;
+    const count = { name: `visitor:${visitor}:${minute}`, most, by: operations, retentionMs };
     const taking = this.#store.take([count]).catch(() => null);
     const taken = await Promise.race([taking, pause(LATE_MS, null, { ref: false })]);
     if (taken === null || taken.full === null) return;

@@ -71,7 +71,11 @@ class ToolPurse extends CountedPurse {
   protected override countsAt(nowMs: number): readonly Count[] {
     const hour = this.#isSession ? 0 : Math.floor(nowMs / HOUR_MS);
     return [
-      { name: `${this.name}:${hour}`, most: this.#limit, keptMs: this.#isSession ? YEAR_MS : 2 * HOUR_MS },
+      {
+        name: `${this.name}:${hour}`,
+        most: this.#limit,
+        retentionMs: this.#isSession ? YEAR_MS : 2 * HOUR_MS,
+      },
     ];
   }
 

@@ -237,7 +237,7 @@ type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
 const MAX_READ_BYTES = 2_097_152;
 
 /** Milliseconds for which clients may hold a list of tools, which follows the documents; and the server's description. */
-const HELD_MS = { tools: 60_000, server: 600_000 };
+const CACHE_MS = { tools: 60_000, server: 600_000 };
 
 /** Answer of every tool: the answer of the graph, and its bill. */
 const OUTPUT_SCHEMA: Tool['outputSchema'] = {
@@ -454,8 +454,8 @@ export function createToolServers(
         instructions: instructionsOf(budgets),
         // The list is the same for all keys.
         cacheHints: {
-          'tools/list': { ttlMs: HELD_MS.tools, cacheScope: 'public' },
-          'server/discover': { ttlMs: HELD_MS.server, cacheScope: 'public' },
+          'tools/list': { ttlMs: CACHE_MS.tools, cacheScope: 'public' },
+          'server/discover': { ttlMs: CACHE_MS.server, cacheScope: 'public' },
         },
       },
     );

@@ -8,7 +8,7 @@ import {
   ChangedRequest,
   type GatewayRequest,
   type GatewayResponse,
-  isHeld,
+  hasCopy,
   UNPROVEN,
   wholeBody,
 } from '../../graphql/request/messages.ts';
@@ -426,7 +426,7 @@ function isTold(request: FastifyRequest, reply: FastifyReply, name: string | nul
   if (name === null) return false;
   const etag = `W/"${name}"`;
   reply.header('etag', etag);
-  if (!isHeld(request.headers['if-none-match'], etag)) return false;
+  if (!hasCopy(request.headers['if-none-match'], etag)) return false;
   reply.code(304);
   return true;
 }

@@ -200,13 +200,13 @@ const ROW_BYTES = 200;
 /** Drawings as they were made, by the names of what they show. One that is asked for twice at once is made once. */
 export class Drawings {
   readonly #drawer: Drawer;
-  readonly #kept: BoundedCache<Drawing>;
+  readonly #cached: BoundedCache<Drawing>;
   readonly #underWay = new Map<string, ReturnType<Drawer['draw']>>();
 
   /** @param maxBytes of the drawings that are kept */
   constructor(drawer: Drawer, maxBytes: number) {
     this.#drawer = drawer;
-    this.#kept = new BoundedCache(
+    this.#cached = new BoundedCache(
       maxBytes,
       ({ bytes, facts }, name) =>
         OVERHEAD_BYTES + name.length + (bytes?.length ?? 0) + ROW_BYTES * (facts?.table.rows.length ?? 0),
@@ -215,7 +215,7 @@ export class Drawings {
 
   /** @throws Failure OVERLOADED, OPERATION_TIMEOUT, BAD_USER_INPUT */
   async get(name: string, order: DrawingOrder, visitor: string): Promise<Drawing> {
-    const cachedDrawing = this.#kept.get(name);
+    const cachedDrawing = this.#cached.get(name);
     if (cachedDrawing !== undefined) return cachedDrawing;
     const underWay = this.#underWay.get(name);
     underWay?.join(visitor);
@@ -224,7 +224,7 @@ export class Drawings {
     this.#underWay.set(name, begun);
     try {
       const drawing = await begun.drawing;
-      this.#kept.set(name, drawing);
+      this.#cached.set(name, drawing);
       return drawing;
     } finally {
       this.#underWay.delete(name);

@@ -137,15 +137,15 @@ export async function openPublicDocuments(
     return given;
   };
   const file = await watched(path, read, onProblem, lookMs);
-  let seen: { readonly held: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
+  let seen: { readonly content: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
   let documents: ReadonlyMap<string, PublicDocument> = new Map();
   return {
     /** Returns the documents by name. One that is no longer listed is public no longer. */
     current() {
-      const { held: content } = file;
+      const { content } = file;
       const trusted = listed();
-      if (content !== seen?.held || trusted !== seen.trusted) {
-        seen = { held: content, trusted };
+      if (content !== seen?.content || trusted !== seen.trusted) {
+        seen = { content, trusted };
         documents = found(content, schema, trusted, () => {});
       }
       return documents;

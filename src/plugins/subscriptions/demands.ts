@@ -36,7 +36,7 @@ async function refuseUnknown(
   names: readonly string[],
   { loaders }: GraphContext,
 ): Promise<void> {
-  const cachedNames = await loaders.heldNames(dimension);
+  const cachedNames = await loaders.cachedNames(dimension);
   const unknown = cachedNames === null ? undefined : names.find((name) => !cachedNames.has(name));
   if (unknown === undefined) return;
   const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';

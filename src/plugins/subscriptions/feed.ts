@@ -389,7 +389,7 @@ class Feed {
   async #nextLook(pace: Pace, task: Errand): Promise<Look | null> {
     const { clock, pollMs } = this.#parts;
     const mayCall = this.#allowance.mayCall(pace, clock.now());
-    const cachedLook = await this.#heldLook();
+    const cachedLook = await this.#cachedLook();
     if (cachedLook !== null && cachedLook.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
       // It is of the same plan, even if another gateway has paid for it.
       this.#allowance.spend(1);
@@ -398,7 +398,7 @@ class Feed {
     return mayCall ? this.#ask(task, pollMs / 2) : null;
   }
 
-  async #heldLook(): Promise<Look | null> {
+  async #cachedLook(): Promise<Look | null> {
     const { tenantCache } = this.#parts;
     const { tenant } = this.#caller;
     const call = makeCall(etlStatus, {});
@@ -411,7 +411,7 @@ class Feed {
     const { ask, steadyNow } = this.#parts;
     const oldestMs = steadyNow() - maxAgeMs;
     const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
-    const cachedLook = await this.#heldLook();
+    const cachedLook = await this.#cachedLook();
     // The look of others who share the store has its own time: by ours, figures that they have fetched since would be
     // too old.
     return cachedLook !== null && cachedLook.atMs >= oldestMs ? cachedLook : { records, atMs: steadyNow() };

@@ -119,13 +119,13 @@ interface Watched {
 type FigureRows = readonly ObservationRecord[];
 
 /** Known facts of the sources: `look` is null if nothing is known. */
-interface KnownSources {
+interface SourceKnowledge {
   readonly look: Look | null;
   readonly byMetric: SourcesByMetric;
 }
 
 interface FetchedFigures {
-  readonly held: ReadonlyMap<string, ObservationEntry>;
+  readonly cachedEntries: ReadonlyMap<string, ObservationEntry>;
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /** True if it is known when the sources ran last. */
   readonly isLookedAt: boolean;
@@ -167,7 +167,7 @@ export class FigureWatch {
   async subscribe(
     demands: readonly Demand[],
     since: string | null,
-    sources: KnownSources,
+    sources: SourceKnowledge,
     task: Errand,
     before: Promise<unknown>,
   ): Promise<Inbox<ObservationChangesRecord>> {
@@ -263,7 +263,7 @@ export class FigureWatch {
   /** Fetches the demands that aren't held, or may have other figures by now. */
   async #fetchMissing(
     demands: readonly Demand[],
-    { look, byMetric }: KnownSources,
+    { look, byMetric }: SourceKnowledge,
     task: Errand,
   ): Promise<FetchedFigures> {
     const cachedEntries = await this.#parts.entries.read(this.#tenant, demands);
@@ -280,7 +280,7 @@ export class FigureWatch {
     const outcomes = new Map<string, Outcome>();
     for (const { key, name } of missing)
       outcomes.set(key, came?.get(name) ?? new Error(`No outcome of ${key}.`));
-    return { held: cachedEntries, outcomes, isLookedAt: look !== null };
+    return { cachedEntries, outcomes, isLookedAt: look !== null };
   }
 
   /**
@@ -290,7 +290,7 @@ export class FigureWatch {
   #watch(
     demands: readonly Demand[],
     subscriber: FigureSubscriber,
-    { held: cachedEntries, outcomes, isLookedAt }: FetchedFigures,
+    { cachedEntries, outcomes, isLookedAt }: FetchedFigures,
   ): ReadonlyMap<string, FigureRows> {
     const before = new Map<string, FigureRows>();
     for (const demand of demands) {

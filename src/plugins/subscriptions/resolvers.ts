@@ -46,7 +46,7 @@ const resolvers = {
         for (const key of keys ?? []) checkTexts({ keys: key });
         return liveIn(context).sources(keys);
       },
-      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, known: value },
+      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, partial: value },
     },
   },
   ObservationChanges: plainFields('ObservationChanges', 'changes', 'isWhole', 'revision', 'at'),

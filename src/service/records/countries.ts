@@ -120,13 +120,13 @@ export function checkCountry(code: string | null, asked: string | null | undefin
 }
 
 const INDICATORS = ['indicators', 'selected_indicators', 'observations'] as const;
-const KNOWN = ['country', ...CODE_NAMES, ...NAME_NAMES, ...INDICATORS];
+const FIELD_NAMES = ['country', ...CODE_NAMES, ...NAME_NAMES, ...INDICATORS];
 
 export type CountryProfileRecord = Readonly<ReturnType<typeof decodeProfile>>;
 
 /** @param asked code of the country that was asked for, if the body doesn't say */
 export function decodeProfile(body: unknown, route: string, asked: string) {
-  const object = objectIn(body, route, KNOWN);
+  const object = objectIn(body, route, FIELD_NAMES);
   const { value: profile, place } = object;
   const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
   return {

@@ -281,7 +281,7 @@ function failureOf({ issues: [issue] }: z.ZodError, row: Place): Failure {
   return invalid(place, issue?.message.replace(/^Invalid input: /, '') ?? 'not as specified');
 }
 
-const KNOWN = [
+const FIELD_NAMES = [
   'country',
   'country_code',
   'observations',
@@ -298,7 +298,7 @@ export type SignalsRecord = Readonly<ReturnType<typeof decodeSignals>>;
  * @param asked code of the country that was asked for, if the body doesn't say
  */
 export function decodeSignals(body: unknown, route: string, asked: string, receivedAt: number) {
-  const object = objectIn(body, route, KNOWN);
+  const object = objectIn(body, route, FIELD_NAMES);
   const { value: signals, place } = object;
   const country = countryNamedIn(object, asked);
   const block = <T>(name: string, decode: (row: JsonObject, place: Place) => T) =>
