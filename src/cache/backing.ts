@@ -3,7 +3,7 @@
 import type { KeyvStorageEntry } from 'keyv';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
 import type { TakenState, LeaseState, Leases, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
-export type Fault = (error: unknown) => void;
+export type OnError = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
 export interface Backing extends Partial<Shrinkable> {

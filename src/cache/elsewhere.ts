@@ -13,7 +13,7 @@ import {
 import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
 import { parseExactly } from '../shared/exact-json.ts';
-import type { Adapter, Backing, Fault } from './backing.ts';
+import type { Adapter, Backing, OnError } from './backing.ts';
 import { openHubBacking } from './hub.ts';
 import { BoundedCache, roughBytes, type Shrinkable } from './lru.ts';
 import { StoreOutage } from './outage.ts';
@@ -42,13 +42,13 @@ const CLOSE_TIMEOUT_MS = 1_000;
  * Knows of a store whose work fails, by kinds of work: a full one can be read, and one that is late with values may count.
  * Some failures in a row begin an outage. It is over when each kind that failed has gone well since.
  */
-function watchOutage(onFault: Fault) {
+function watchOutage(onError: OnError) {
   const failures = new Map<string, number>();
   let isOut = false;
 
   function end(): void {
     failures.clear();
-    if (isOut) onFault(new StoreOutage('The store (CACHE_URL) is there again.', true));
+    if (isOut) onError(new StoreOutage('The store (CACHE_URL) is there again.', true));
     isOut = false;
   }
 
@@ -61,7 +61,7 @@ function watchOutage(onFault: Fault) {
       isOut = true;
       const reason = cause instanceof Error ? cause.message : String(cause);
       const words = `The store (CACHE_URL) fails (${reason}): until it is back, this process holds figures in its memory and counts calls by itself.`;
-      onFault(new StoreOutage(words, false, { cause }));
+      onError(new StoreOutage(words, false, { cause }));
     },
     done(kind: string): void {
       if (failures.delete(kind) && failures.size === 0) end();
@@ -71,7 +71,7 @@ function watchOutage(onFault: Fault) {
 
 interface GuardOptions {
   readonly timeoutMs: number;
-  readonly onFault: Fault;
+  readonly onError: OnError;
   /** Holds texts in the place of the store while that fails; left out for nothing. */
   readonly standIn?: AtHand;
 }
@@ -81,7 +81,7 @@ interface GuardOptions {
  * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is told when it begins and when it is over.
  * Values that are late don't keep counters from being asked.
  */
-export function guarded(backing: Backing, { timeoutMs, onFault, standIn }: GuardOptions) {
+export function guarded(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
   const breaker = openBreaker();
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
   // A lease is ended though the store has failed before: it may have been taken then.
@@ -91,7 +91,7 @@ export function guarded(backing: Backing, { timeoutMs, onFault, standIn }: Guard
   );
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
-  const outage = watchOutage(onFault);
+  const outage = watchOutage(onError);
   let isAway = false;
   const listeners: (() => void)[] = [];
 
@@ -369,7 +369,7 @@ const AHEAD_MS = 60_000;
 /** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
 
 export async function openElsewhere(options: StoreOptions): Promise<Store> {
-  const { url, link, timeoutMs, onFault } = options;
+  const { url, link, timeoutMs, onError } = options;
   if (link !== undefined && isInHub(url)) {
     const store = await storeOver(openHubBacking(link), options);
     const shared = { ...store, news: newsOver(link, timeoutMs) };
@@ -377,7 +377,7 @@ export async function openElsewhere(options: StoreOptions): Promise<Store> {
   }
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    return storeOver(await openSqlite(url.slice('sqlite:'.length), onFault), options);
+    return storeOver(await openSqlite(url.slice('sqlite:'.length), onError), options);
   }
   const { openRedis } = await import('./redis.ts');
   return storeOver(await openRedis(url, NAMESPACE), options);
@@ -411,7 +411,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     serialization: false,
   });
   // A value that can't be written as text is a fault too. If nobody listens for it, Keyv throws it at the writer.
-  keyv.on('error', options.onFault);
+  keyv.on('error', options.onError);
   const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   return {
     async getMany(keys) {

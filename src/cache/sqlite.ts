@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config.ts';
 import {
   type Adapter,
   type Backing,
-  type Fault,
+  type OnError,
   leasesOver,
   MONTH_RETENTION_MS,
   mayTake,
@@ -60,10 +60,10 @@ export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number
  * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
  * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While there is no room, or
  * another process has it locked, it fails like any other store.
- * @param onFault called with each file that was set aside
+ * @param onError called with each file that was set aside
  * @throws ConfigError if the file can't be opened, or can't hold a cache
  */
-export async function openSqlite(path: string, onFault: Fault): Promise<Backing> {
+export async function openSqlite(path: string, onError: OnError): Promise<Backing> {
   const openDatabase = await loadSqlite();
   const open = () => {
     const db = openDatabase(path, BUSY_TIMEOUT_MS);
@@ -81,7 +81,7 @@ export async function openSqlite(path: string, onFault: Fault): Promise<Backing>
       file = open();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      setAside(path, error, onFault);
+      setAside(path, error, onError);
       file = open();
     }
     if (isLost) for (const listener of listeners) listener();
@@ -111,7 +111,7 @@ export async function openSqlite(path: string, onFault: Fault): Promise<Backing>
         isLost = true;
         used.close();
         // Another process may have been faster.
-        if (inodeOf(path) === used.inode) setAside(path, error, onFault);
+        if (inodeOf(path) === used.inode) setAside(path, error, onError);
         opened();
       }
       throw error;
@@ -311,10 +311,10 @@ function inodeOf(path: string): number {
 }
 
 /** Sets a damaged file aside under another name. */
-function setAside(path: string, damage: unknown, onFault: Fault): void {
+function setAside(path: string, damage: unknown, onError: OnError): void {
   const aside = `${path}.damaged-${Date.now()}`;
   for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
-  onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
+  onError(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
 }
 
 /**

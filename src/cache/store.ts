@@ -148,5 +148,5 @@ export interface StoreOptions {
   /** The way to the process that holds the store of `memory:` for several; left out if there is one alone. */
   readonly link?: HubLink | undefined;
   /** Takes faults of the store, and its outages as `StoreOutage`. */
-  readonly onFault: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }

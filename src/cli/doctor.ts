@@ -186,7 +186,7 @@ async function storeFinding(config: Config): Promise<Finding> {
       url: cacheUrl,
       timeoutMs: STORE_TIMEOUT_MS,
       maxBytes: config.cacheMaxBytes,
-      onFault: (error) => {
+      onError: (error) => {
         problem ??= error;
       },
     });

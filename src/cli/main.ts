@@ -115,7 +115,7 @@ const SIGNAL_ECHO_MS = 200;
 const SANDBOX_PORT = 4100;
 
 /** Milliseconds that operations in flight may take after a fault. */
-const FAULT_DRAIN_MS = 5_000;
+const ERROR_DRAIN_MS = 5_000;
 
 /** Runs the command of the command line. Each command loads the modules that it needs, and no more. */
 async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
@@ -192,7 +192,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       // It has said itself why.
       process.exit(typeof error.code === 'number' ? error.code : 1);
     }
-    const cause = listenFault(error, env) ?? error;
+    const cause = listenError(error, env) ?? error;
     console.error(explained(cause));
     process.exit(cause instanceof ConfigError ? 2 : 1);
   }
@@ -208,7 +208,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config.logLevel, outlet, ownId);
   if (ownId !== undefined) {
     const worker = (await import('./workers/workers.ts')).createWorker(config, log);
-    onFault(log, () => worker.drain(0));
+    onError(log, () => worker.drain(0));
     await worker.start();
     return;
   }
@@ -224,7 +224,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     draining ??= drain(delayMs);
     return draining;
   };
-  onFault(log, () => drainOnce(0));
+  onError(log, () => drainOnce(0));
   onStopSignal(env, async (signal) => {
     log.note(`${signal}: draining`);
     const cut = await drainOnce();
@@ -333,10 +333,10 @@ function read(file: string): string {
  * Ends the program after an exception or a rejection that nobody has caught, since its state may be in pieces. The
  * fault is logged whole, operations in flight get a little time, and the exit code is 1.
  */
-function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
+function onError({ fatal }: Log, drain: () => Promise<unknown>): void {
   const end = (error: unknown, where: string) => {
     fatal(error, where);
-    setTimeout(() => process.exit(1), FAULT_DRAIN_MS);
+    setTimeout(() => process.exit(1), ERROR_DRAIN_MS);
     drain().then(
       () => process.exit(1),
       () => process.exit(1),
@@ -349,7 +349,7 @@ function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
  * Names the setting if the program can't listen at its address: `HOST` is none of this machine's, or another program
  * has the port. Null if the error is another.
  */
-function listenFault(error: unknown, { HOST }: NodeJS.ProcessEnv): Error | null {
+function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error | null {
   const { syscall, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   // Workers bind the port that they share.
   if ((syscall === 'listen' || syscall === 'bind') && code === 'EADDRINUSE')

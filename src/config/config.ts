@@ -32,7 +32,7 @@ function isDecodable(text: string): boolean {
 }
 
 /** Words the fault for which the file of an address can't be opened by SQLite; null if none is known. */
-function sqliteFault(address: string): string | null {
+function sqliteError(address: string): string | null {
   if (!address.startsWith(SQLITE)) return null;
   const path = address.slice(SQLITE.length);
   if (path === ':memory:') return null;
@@ -62,7 +62,7 @@ export interface SettingsOwner {
   /** Returns what it takes of the memory of each process that answers, by its settings; null for nothing to speak of. */
   memory?(settings: never): MemoryOwner | null;
   /** Names faults of several settings together, a line each, by what is given for any of them. */
-  faults?(given: Env): readonly string[];
+  errors?(given: Env): readonly string[];
 }
 
 /** A setting that is a whole number within bounds. */
@@ -278,7 +278,7 @@ export function readConfig(
   owners: readonly SettingsOwner[] = [],
   machine?: Parameters<typeof budgetOf>[1],
 ): Config {
-  const { given, faults: errors } = withSecrets(
+  const { given, errors } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
     [...SECRETS, ...owners.flatMap(({ secrets = [] }) => secrets)],
   );
@@ -296,14 +296,14 @@ export function readConfig(
   // Both may be 0: each is given a free port then.
   if (adminPort !== undefined && Number(adminPort) !== 0 && Number(adminPort) === Number(port))
     errors.push('ADMIN_PORT: must be another port than PORT');
-  const unfit = sqliteFault(given.CACHE_URL ?? '');
+  const unfit = sqliteError(given.CACHE_URL ?? '');
   if (unfit !== null) errors.push(`CACHE_URL: ${unfit}`);
-  const { sourceNames, faults: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
+  const { sourceNames, errors: ofNames } = sourceNamesIn(given.SOURCE_NAMES);
   errors.push(...ofNames.map((error) => `SOURCE_NAMES: ${error}`));
-  errors.push(...owners.flatMap((owner) => owner.faults?.(given) ?? []));
+  errors.push(...owners.flatMap((owner) => owner.errors?.(given) ?? []));
   const memoryOwners = owners.flatMap(({ memory }, i) => memory?.((ofPlugins[i]?.data ?? {}) as never) ?? []);
   const budget = parsed.data && budgetOf(parsed.data, machine, memoryOwners);
-  errors.push(...(budget?.faults ?? []));
+  errors.push(...(budget?.errors ?? []));
   if (!parsed.success || budget === undefined || errors.length > 0) {
     throw new ConfigError(
       `The settings have ${errors.length} fault(s):\n${errors.map((error) => `  ${error}`).join('\n')}`,
@@ -338,19 +338,19 @@ const SourceNamesFile = z.record(
 
 function sourceNamesIn(file: string | undefined): {
   readonly sourceNames?: SourceNames;
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 } {
-  if (file === undefined) return { faults: [] };
+  if (file === undefined) return { errors: [] };
   try {
     const { data, error } = SourceNamesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
     const errors = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
     return {
       sourceNames: new Map(Object.entries(data ?? {})),
-      faults: errors.map((line) => `${file} is no file of names: ${line}`),
+      errors: errors.map((line) => `${file} is no file of names: ${line}`),
     };
   } catch (error) {
     return {
-      faults: [`${file} ${error instanceof SyntaxError ? 'is no JSON' : `can't be read: ${codeOf(error)}`}`],
+      errors: [`${file} ${error instanceof SyntaxError ? 'is no JSON' : `can't be read: ${codeOf(error)}`}`],
     };
   }
 }
@@ -366,20 +366,20 @@ function withSecrets(env: Env, secrets: readonly string[]) {
       errors.push(`${name}: is given twice, by itself and by ${name}_FILE; leave one of them out`);
       continue;
     }
-    const { text, fault: error } = textOf(file);
+    const { text, error } = textOf(file);
     if (error !== undefined) errors.push(`${name}_FILE: ${error} (got ${JSON.stringify(file)})`);
     given[name] = text;
   }
-  return { given, faults: errors };
+  return { given, errors };
 }
 
 /** Reads a secret from a file: editors and `echo` end it with a newline, which is not part of it. */
-function textOf(file: string): { readonly text?: string; readonly fault?: string } {
+function textOf(file: string): { readonly text?: string; readonly error?: string } {
   try {
     const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-    return text === '' ? { fault: 'must name a file with something in it' } : { text };
+    return text === '' ? { error: 'must name a file with something in it' } : { text };
   } catch (error) {
-    return { fault: `must name a file that can be read: ${codeOf(error)}` };
+    return { error: `must name a file that can be read: ${codeOf(error)}` };
   }
 }
 

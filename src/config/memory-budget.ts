@@ -167,7 +167,7 @@ export function budgetOf(
   given: Given,
   machine: Machine = thisMachine(),
   memoryOwners: readonly MemoryOwner[] = [],
-): { readonly settings: Budget; readonly faults: readonly string[] } {
+): { readonly settings: Budget; readonly errors: readonly string[] } {
   const division = {
     memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),
     workers: given.WORKERS,
@@ -183,7 +183,7 @@ export function budgetOf(
     maxAnswerBytes: given.MAX_ANSWER_BYTES ?? Math.round(answerBytes),
   };
   const lack = given.MEMORY_MB === undefined ? null : lackOf(settings);
-  return { settings, faults: lack === null ? [] : [`MEMORY_MB: ${lack} (got "${given.MEMORY_MB}")`] };
+  return { settings, errors: lack === null ? [] : [`MEMORY_MB: ${lack} (got "${given.MEMORY_MB}")`] };
 }
 
 /** Words a remark to the operator on a budget that nobody has given; null if there is none. */

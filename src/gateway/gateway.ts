@@ -95,7 +95,7 @@ export async function createGateway(parts: GatewayParts) {
     now: clock.now,
     steadyNow,
     onOperation: notingOperations(observer),
-    onFault: observer.problem,
+    onError: observer.problem,
   };
   const { persisted } = stage;
   const openRun = createOpenRun(stage, means);
@@ -251,7 +251,7 @@ async function openStores({ config, observer, link }: GatewayParts, clocks: Retu
     maxBytes: config.cacheMaxBytes,
     now: steadyNow,
     link,
-    onFault(error) {
+    onError(error) {
       if (error instanceof StoreOutage && observer.outage !== undefined) observer.outage(error);
       else observer.problem(error, 'cache');
     },

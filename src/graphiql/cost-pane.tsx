@@ -121,24 +121,24 @@ function Explain() {
   );
   const [chosen, setChosen] = useState<string | null>(null);
   const [explained, setExplained] = useState<Explained | null>(null);
-  const [error, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const all = names === '' ? [] : names.split(' ');
   const name = all.find((one) => one === chosen) ?? operationName ?? all[0];
 
   async function explain() {
-    setFault(null);
+    setError(null);
     setExplained(null);
     const query = queryEditor?.getValue() ?? '';
     const variables = variablesIn(variableEditor?.getValue() ?? '');
     if (variables === null) {
-      setFault('The variables are not a JSON object, such as {"code": "KE"}.');
+      setError('The variables are not a JSON object, such as {"code": "KE"}.');
       return;
     }
     const answer = await send({ query, variables, operationName: nameIn(query, name) }, { 'x-explain': '1' });
     const plan = answer.extensions?.explain;
     if (plan !== undefined) setExplained(plan);
     const messages = (answer.errors ?? []).map(({ message }) => message);
-    if (messages.length > 0) setFault(messages.join(' '));
+    if (messages.length > 0) setError(messages.join(' '));
   }
 
   return (

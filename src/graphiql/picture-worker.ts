@@ -279,6 +279,6 @@ parentPort?.on('message', (order: DrawingOrder) => {
   drawn(order).then(
     (drawing) => tell({ drawing }),
     (error: unknown) =>
-      tell({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      tell({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });

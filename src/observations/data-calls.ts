@@ -48,7 +48,7 @@ function strayIn(
     const row = rows[0];
     if (row !== undefined && isStray(row)) return strayRows(row);
   }
-  const other = list.blanks.find(isStray) ?? list.faults.find(isStray);
+  const other = list.blanks.find(isStray) ?? list.errors.find(isStray);
   return other === undefined ? null : strayRows(other);
 }
 
@@ -533,7 +533,7 @@ function handOut(
   if (unknown !== undefined) {
     sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
   }
-  const faulty = faultsIn(list.faults, groups);
+  const malformed = errorsIn(list.errors, groups);
   const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
   const asked = pairs.length === cellsOf(rectangle) ? pairs : pairsOf(rectangle);
   const all = stray === null ? asked : asked.filter((pair) => isProven(nameOf(pair)));
@@ -545,7 +545,7 @@ function handOut(
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
-    const sound = all.filter((pair) => !faulty.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
+    const sound = all.filter((pair) => !malformed.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
     const savedFigures = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
     cache.save(sending.caller.tenant, { mode, years }, savedFigures, receivedAt);
   }
@@ -554,7 +554,7 @@ function handOut(
   let rows = ofNoPair;
   const outcomes = pairs.map((pair): PairOutcome => {
     const key = nameOf(pair);
-    const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
+    const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
     rows += sentOf(groups, key);
     return failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? []));
   });
@@ -578,7 +578,7 @@ export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
 }
 
 /** @throws Failure if the pair of a row that breaks the specification can't be told */
-function faultsIn(errors: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
+function errorsIn(errors: Rows['list']['errors'], { askedKeyOf }: Groups): Map<string, Failure> {
   const byPair = new Map<string, Failure>();
   for (const { countryCode, metricKey, failure } of errors) {
     if (countryCode === null || metricKey === null) throw failure;

@@ -280,7 +280,7 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
   /** @param owner the part of a stored value that the entry is remembered on from now on */
   function decoded(owner: object, raw: RawFigures, tenant: Tenant): ObservationEntry | null {
     const { years, atMs } = raw;
-    const { rows, faults: errors } = decodeObservations({ data: raw.rows }, observations.route, atMs);
+    const { rows, errors } = decodeObservations({ data: raw.rows }, observations.route, atMs);
     if (errors.length > 0 || rows.length !== raw.rows.length) return null;
     // An earlier version may have put it there in the order that it came in.
     putInOrder(rows);

@@ -4,7 +4,7 @@ import type { Caller } from '../service/caller.ts';
 import { observations } from '../service/endpoints.ts';
 import { type Payer, sharedPayer } from '../service/payer.ts';
 import type { Sending } from '../service/sending.ts';
-import { faultIn, type Trace } from '../service/trace.ts';
+import { errorNameOf, type Trace } from '../service/trace.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
@@ -171,13 +171,13 @@ class Queue {
         this.#end(ownBatch);
       },
       (error: unknown) => {
-        ownBatch.trace?.end(faultIn(error));
+        ownBatch.trace?.end(errorNameOf(error));
         this.#end(ownBatch);
         const left = Array.from(this.#all.values()).filter(({ batch }) => batch === ownBatch);
         tellAll(
           listener,
           left.map(({ demand }) => demand),
-          faultOf(error),
+          errorOf(error),
         );
       },
     );
@@ -258,7 +258,7 @@ function openBatch(first: Request): Batch {
   return { ends: new AbortController(), first, requests: new Set(), payers: new Map(), trace };
 }
 
-function faultOf(error: unknown): Error {
+function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
 }
 

@@ -23,7 +23,7 @@ export type SentRows = readonly {
 /** All rows of an answer in order; null if some break the specification, or weren't asked for. */
 export function sentRows({ list, groups, stray }: Rows): SentRows | null {
   const { rows, blanks, received } = list;
-  if (stray !== null || list.faults.length > 0 || rows.length + blanks.length !== received) return null;
+  if (stray !== null || list.errors.length > 0 || rows.length + blanks.length !== received) return null;
   const keyIn = ({ countryCode, metricKey }: Pair) => pairKey(countryCode, groups.askedKeyOf(metricKey));
   const sent: SentRows[number][] = rows.map((row) => ({ key: keyIn(row), year: row.year, figure: row }));
   for (const blank of blanks)

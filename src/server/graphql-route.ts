@@ -27,7 +27,7 @@ import {
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
-import { type AnswerSending, flat, headFault, hijacked } from './http.ts';
+import { type AnswerSending, flat, headError, hijacked } from './http.ts';
 import { readPacked } from './packed-requests.ts';
 
 interface GraphqlRouteOptions extends AnswerSending {
@@ -59,7 +59,7 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
     if (course.isDraining)
       return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    const error = headFault(request.raw);
+    const error = headError(request.raw);
     if (error !== null) return void refuse(request, reply, error.status, error.code, error.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
     if (refusal === null) done();

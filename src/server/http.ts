@@ -45,7 +45,7 @@ const MAX_PARAMETERS = 100;
  * Returns the fault of a request's key, of its `Accept` header, or of its address; null if there is none. Node keeps the
  * first of several keys, others the last.
  */
-export function headFault({
+export function headError({
   rawHeaders,
   url = '',
   headers: { authorization, accept = '' },

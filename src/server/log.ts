@@ -12,7 +12,7 @@ const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
 /** Bounds a fault for the log: of a long one its beginning stays, which says how much is left out. */
-function boundedFault(error: unknown): unknown {
+function boundedError(error: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
     const most = Math.min(MAX_TEXT, left);
@@ -185,7 +185,7 @@ export function createLog(
       level,
       base: worker === undefined ? null : { worker },
       hooks: { streamWrite: withoutKeys },
-      serializers: { err: boundedFault },
+      serializers: { err: boundedError },
     },
     outlet,
   );

@@ -1,6 +1,6 @@
 import type { Answer, Call } from './call.ts';
 import type { Sending } from './sending.ts';
-import { faultIn } from './trace.ts';
+import { errorNameOf } from './trace.ts';
 
 /** One attempt at one call, as metrics and logs hear of it. */
 export interface Attempt {
@@ -43,7 +43,7 @@ export function watchedTransport(
       for (const one of watching) one.onStatus?.(status);
     };
     const attempted = await next(call, { ...sending, headers, onStatus });
-    const error = attempted.error === undefined ? undefined : faultIn(attempted.error);
+    const error = attempted.error === undefined ? undefined : errorNameOf(attempted.error);
     for (const one of watching) one.onEnd?.(error);
     return attempted;
   };

@@ -2,7 +2,7 @@ import type { QuotaRecord, RateLimit } from '../keys/ledger.ts';
 import type { Flow } from '../shared/async/turns.ts';
 
 /** A budget of calls under the key of another. */
-export interface Purse {
+export interface CallBudget {
   /** Names its owner: nothing that the owner is told of its budget is told to others. */
   readonly name: string;
   /** The flow of work that it pays for. */
@@ -20,7 +20,7 @@ export interface Purse {
 }
 
 /** Joins two budgets: a call is taken out of both, or out of none. The other one tells its caller of itself. */
-export function joinedPurse(name: string, takeFirst: Purse['take'], other: Purse): Purse {
+export function joinBudgets(name: string, takeFirst: CallBudget['take'], other: CallBudget): CallBudget {
   return {
     name,
     flow: other.flow,

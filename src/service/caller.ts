@@ -1,7 +1,7 @@
 import type { Tenant } from '../keys/tenant.ts';
 import type { Job } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
-import type { Purse } from './call-budget.ts';
+import type { CallBudget } from './call-budget.ts';
 import type { Rights } from './rights.ts';
 
 /** One request of a tenant: calls are made on its behalf. */
@@ -11,7 +11,7 @@ export interface Caller extends Job {
   /** The holder of the key. */
   readonly tenant: Tenant;
   /** The budget that its calls are taken out of, if it is not the key's own. */
-  readonly purse?: Purse | undefined;
+  readonly budget?: CallBudget | undefined;
   /** The one of many visitors that it is, whom its key gives a share of all; left out if the key is one caller's. */
   readonly visitor?: Visitor | undefined;
   /** Called with each operation of the request once it is over, if somebody counts. */

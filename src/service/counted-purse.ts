@@ -1,7 +1,7 @@
 import type { CallCounts, Count } from '../cache/counts.ts';
 import { Flow } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
-import { type Purse, Unfunded } from './call-budget.ts';
+import { type CallBudget, Unfunded } from './call-budget.ts';
 
 /** Milliseconds for which the store needn't be asked again after it has said that there is none, or could not be asked. */
 const REFUSED_MS = 1_000;
@@ -10,7 +10,7 @@ const REFUSED_MS = 1_000;
  * A budget that is counted in a store. Each call is taken from the store's counts before it leaves, so that no gateway
  * sends one too many. A call that doesn't leave, or not in the windows that it was taken in, is put back.
  */
-export abstract class CountedPurse<Counted extends Count = Count> implements Purse {
+export abstract class CountedBudget<Counted extends Count = Count> implements CallBudget {
   readonly name: string;
   readonly flow = new Flow();
   readonly #store: CallCounts;

@@ -238,7 +238,7 @@ const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESI
 const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
 
 /** Messages of a list of faults, or fields of one, that are looked at. */
-const MAX_FAULTS = 300;
+const MAX_ERRORS = 300;
 
 /** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
 function failureIn(body: JsonObject): { readonly words: string | undefined } | null {
@@ -287,7 +287,7 @@ function wordsOf(body: unknown): string | undefined {
 function wordsIn(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (Array.isArray(value)) {
-    const errors = value.slice(0, MAX_FAULTS).map(faultIn);
+    const errors = value.slice(0, MAX_ERRORS).map(errorNameOf);
     return errors.length === 0 ? undefined : errors.join('; ');
   }
   if (!isObject(value) || levels === 0) return undefined;
@@ -299,7 +299,7 @@ function wordsIn(value: unknown, levels: number): string | undefined {
 }
 
 /** Reads one of a list of faults: `{loc, msg}` as the service has them, or a text. */
-function faultIn(error: unknown): string {
+function errorNameOf(error: unknown): string {
   if (typeof error === 'string') return error;
   if (!isObject(error)) return 'refused';
   const place = Array.isArray(error.loc) ? `${error.loc.join('.')}: ` : '';

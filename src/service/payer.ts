@@ -1,6 +1,6 @@
 import { Failure } from '../shared/errors.ts';
 import type { Bill } from './bill.ts';
-import { type Purse, Unfunded } from './call-budget.ts';
+import { type CallBudget, Unfunded } from './call-budget.ts';
 
 /** Room for one request: either charged or released, once. */
 export interface Reservation {
@@ -28,7 +28,7 @@ export interface Payer {
  * Bills one operation, up to a limit of requests, retries included.
  * @param budget pays besides, if the operation has a budget
  */
-export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, budget?: Purse) {
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, budget?: CallBudget) {
   let reserved = 0;
   let isClosed = false;
   return {

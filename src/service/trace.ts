@@ -21,7 +21,7 @@ export interface Trace {
 }
 
 /** Names the fault of a span: the code of a failure, or the kind of any other error. */
-export function faultIn(error: unknown): string {
+export function errorNameOf(error: unknown): string {
   if (error instanceof Failure) return error.code;
   return error instanceof Error ? error.name : 'unknown';
 }
@@ -35,7 +35,7 @@ export function tracing<Result>(trace: Trace | undefined, name: string, work: ()
     span.end();
     return result;
   } catch (error) {
-    span.end(faultIn(error));
+    span.end(errorNameOf(error));
     throw error;
   }
 }

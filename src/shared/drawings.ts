@@ -75,7 +75,7 @@ export interface Drawing {
   readonly warnings: readonly string[];
 }
 
-export type Drawn = { readonly drawing: Drawing } | { readonly fault: string };
+export type Drawn = { readonly drawing: Drawing } | { readonly error: string };
 
 export interface DrawerSettings {
   readonly isSynthetic: boolean;

@@ -188,7 +188,11 @@ it('what a key may read is judged where it is reached, though nobody has looked 
       search: '',
       body: { query: text, variables },
       signal: new AbortController().signal,
-      exchanged: { authorization: 'Bearer demo-team', purse, rights: { name: tag, tags: new Set([tag]) } },
+      exchanged: {
+        authorization: 'Bearer demo-team',
+        budget: purse,
+        rights: { name: tag, tags: new Set([tag]) },
+      },
     });
     const { data, errors = [] } = JSON.parse(await wholeBody(response.body));
     const codes = errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);

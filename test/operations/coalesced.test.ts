@@ -154,7 +154,7 @@ describe('a run that several wait for', () => {
       now: () => nowMs,
       steadyNow: () => nowMs,
       onOperation() {},
-      onFault() {},
+      onError() {},
     };
     const run = (incoming: Incoming) => {
       const end = Promise.withResolvers<RanOperation>();

@@ -12,8 +12,8 @@ function without(...names: readonly (keyof typeof sent)[]): Record<string, unkno
 }
 
 function only(row: object) {
-  const { rows, faults } = decodeObservations({ data: [row] }, ROUTE, RECEIVED_AT);
-  expect(faults.map((fault) => fault.failure.fields.detail)).toEqual([]);
+  const { rows, errors } = decodeObservations({ data: [row] }, ROUTE, RECEIVED_AT);
+  expect(errors.map((fault) => fault.failure.fields.detail)).toEqual([]);
   expect(rows).toHaveLength(1);
   return rows[0] as (typeof rows)[number];
 }
@@ -110,32 +110,32 @@ describe('decodeObservations', () => {
   it('decodeObservations leaves out rows whose value is null, and counts them', () => {
     const list = decodeObservations({ data: [{ ...sent, value: null }, sent] }, ROUTE, RECEIVED_AT);
     expect(list.rows.map((row) => row.record)).toEqual([sent]);
-    expect(list.faults).toEqual([]);
+    expect(list.errors).toEqual([]);
     expect(list.received).toBe(2);
   });
 
   it('decodeObservations finds fault with rows that lack a value', () => {
     const list = decodeObservations({ data: [without('value'), sent] }, ROUTE, RECEIVED_AT);
     expect(list.rows).toHaveLength(1);
-    expect(list.faults[0]?.failure.fields.detail).toContain('value');
+    expect(list.errors[0]?.failure.fields.detail).toContain('value');
   });
 
   it.each(['KEN', 'ken', ' KEN '])('decodeObservations knows the country of the alpha-3 code %j', (code) => {
     const row = { ...sent, country_code: code };
     expect(only(row)).toMatchObject({ countryCode: 'KE', record: row });
-    const { faults } = decodeObservations([{ ...row, year: null }], ROUTE, RECEIVED_AT);
-    expect(faults).toEqual([expect.objectContaining({ countryCode: 'KE' })]);
+    const { errors } = decodeObservations([{ ...row, year: null }], ROUTE, RECEIVED_AT);
+    expect(errors).toEqual([expect.objectContaining({ countryCode: 'KE' })]);
   });
 
   it.each(['Kenya', 'XYZ', 'K', '404'])(
     'decodeObservations tells of a row whose country is named by %j',
     (code) => {
-      const { rows, faults, unknown, received } = decodeObservations(
+      const { rows, errors, unknown, received } = decodeObservations(
         { data: [sent, { ...sent, country_code: code }] },
         ROUTE,
         RECEIVED_AT,
       );
-      expect({ rows: rows.length, faults, received }).toEqual({ rows: 1, faults: [], received: 2 });
+      expect({ rows: rows.length, faults: errors, received }).toEqual({ rows: 1, faults: [], received: 2 });
       expect(unknown).toEqual([
         {
           countryCode: code,
@@ -192,16 +192,16 @@ describe('decodeObservations', () => {
     'decodeObservations faults a row whose %s is %j, and keeps the others',
     (field, value, problem) => {
       const row = value === undefined ? without(field) : { ...sent, [field]: value };
-      const { rows, faults, received } = decodeObservations(
+      const { rows, errors, received } = decodeObservations(
         { observations: [sent, row, sent] },
         ROUTE,
         RECEIVED_AT,
       );
       expect(rows).toHaveLength(2);
       expect(received).toBe(3);
-      expect(faults).toHaveLength(1);
-      expect(faults[0]?.failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-      expect(faults[0]?.failure.fields).toEqual({
+      expect(errors).toHaveLength(1);
+      expect(errors[0]?.failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+      expect(errors[0]?.failure.fields).toEqual({
         route: ROUTE,
         detail: `observations[1].${field}: ${problem}`,
       });
@@ -220,10 +220,10 @@ describe('decodeObservations', () => {
   it.each(whose)(
     'decodeObservations says whose the fault in %j is',
     (row, countryCode, metricKey, detail) => {
-      const { rows, faults } = decodeObservations([row], ROUTE, RECEIVED_AT);
+      const { rows, errors } = decodeObservations([row], ROUTE, RECEIVED_AT);
       expect(rows).toEqual([]);
-      expect(faults).toEqual([expect.objectContaining({ countryCode, metricKey })]);
-      expect(faults[0]?.failure.fields.detail).toMatch(detail);
+      expect(errors).toEqual([expect.objectContaining({ countryCode, metricKey })]);
+      expect(errors[0]?.failure.fields.detail).toMatch(detail);
     },
   );
 });

@@ -104,7 +104,7 @@ describe('after a 401', () => {
   it('after a 401, an answer to a call that had left before does not show that the key is accepted', async () => {
     let nowMs = 5;
     const now = () => nowMs;
-    const store = await openStore({ url: 'memory:', timeoutMs: 100, maxBytes: 10_000, onFault() {} });
+    const store = await openStore({ url: 'memory:', timeoutMs: 100, maxBytes: 10_000, onError() {} });
     const tenants = new Tenants((key) => key, now);
     const tenant = tenants.named('one');
     if (store === null) throw new Error('no store');

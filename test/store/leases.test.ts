@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function leasesAt(url: string) {
-  const store = await openStore({ url, timeoutMs: 2_000, maxBytes: 0, onFault() {} });
+  const store = await openStore({ url, timeoutMs: 2_000, maxBytes: 0, onError() {} });
   if (store?.leases == null) throw new Error('There are no leases.');
   return { leases: store.leases, close: () => store.close() };
 }

@@ -167,7 +167,7 @@ describe.skipIf(!hasRedis)('an outage of the store', () => {
     await using proxy = await openWay(redis.port);
     const told: StoreOutage[] = [];
     const onFault = (error: unknown) => void told.push(error as StoreOutage);
-    const store = await openStore({ url: proxy.url, timeoutMs: 100, maxBytes: 1e6, onFault });
+    const store = await openStore({ url: proxy.url, timeoutMs: 100, maxBytes: 1e6, onError: onFault });
     const value = (atMs: number) => ({ atMs, value: atMs });
     const write = (atMs: number) => store?.setMany([{ key: 'a', value: value(atMs) }], 60_000);
     await write(1);
@@ -182,7 +182,7 @@ describe.skipIf(!hasRedis)('an outage of the store', () => {
       .poll(
         async () => {
           await store?.getMany(['a']);
-          const other = await openStore({ url: redis.url, timeoutMs: 1_000, maxBytes: 0, onFault() {} });
+          const other = await openStore({ url: redis.url, timeoutMs: 1_000, maxBytes: 0, onError() {} });
           const [written] = (await other?.getMany(['a'])) ?? [];
           await other?.close();
           return written;
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedis)('an outage of the store', () => {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     await using redis = await startRedis(undefined, ['--cluster-enabled', 'yes', '--dir', folder]);
-    const opening = openStore({ url: redis.url, timeoutMs: 1_000, maxBytes: 1e6, onFault() {} });
+    const opening = openStore({ url: redis.url, timeoutMs: 1_000, maxBytes: 1e6, onError() {} });
     await expect(opening).rejects.toThrow(ConfigError);
     await expect(opening).rejects.toThrow(/CACHE_URL: is part of a Redis Cluster, which can't be used/);
     const { stdout, code } = await runCommand(['doctor'], { env: { CACHE_URL: redis.url } });

@@ -203,7 +203,7 @@ describe.runIf(hasRedis)('a question whose reply Redis owes', () => {
       const isLate = () => owed-- > 0;
       await using proxy = await openLateProxy({ port: redis.port, lateMs: 3_600_000, isLate });
       const url = `redis://127.0.0.1:${proxy.port}`;
-      const store = await openStore({ url, timeoutMs: 30_000, maxBytes: 0, onFault() {} });
+      const store = await openStore({ url, timeoutMs: 30_000, maxBytes: 0, onError() {} });
       if (store === null) throw new Error('There is no store.');
       await store.setMany([{ key: 'a', value: 1 }], 60_000);
       owed = 1;

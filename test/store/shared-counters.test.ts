@@ -86,7 +86,7 @@ async function open(url: string, gateways = 3, link?: HubLink) {
   let nowMs = START;
   const stores = await Promise.all(
     Array.from({ length: gateways }, () =>
-      openStore({ url, link, timeoutMs: 200, maxBytes: 0, onFault() {} }),
+      openStore({ url, link, timeoutMs: 200, maxBytes: 0, onError() {} }),
     ),
   );
   return {

@@ -53,7 +53,7 @@ function fill(file: string): void {
 }
 
 async function open(url: string, maxBytes = 1_000_000): Promise<Store> {
-  const store = await openStore({ url, timeoutMs: 100, maxBytes, onFault() {} });
+  const store = await openStore({ url, timeoutMs: 100, maxBytes, onError() {} });
   if (store === null) throw new Error('There is no store.');
   return store;
 }
@@ -117,7 +117,7 @@ describe('SQLite', () => {
       url,
       timeoutMs: 100,
       maxBytes: 0,
-      onFault: (fault) => faults.push(fault),
+      onError: (fault) => faults.push(fault),
     });
     const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     await store?.setMany([{ key: 'a:held:deep', value: deep }], TTL_MS);
@@ -199,7 +199,7 @@ describe('SQLite', () => {
     const place = join(folder, 'gone');
     mkdirSync(place);
     const file = join(place, 'cache.sqlite');
-    const store = await openStore({ url: `sqlite:${file}`, timeoutMs: 1_000, maxBytes: 0, onFault() {} });
+    const store = await openStore({ url: `sqlite:${file}`, timeoutMs: 1_000, maxBytes: 0, onError() {} });
     await store?.setMany([{ key: 'a', value: 1 }], 60_000);
     const other = new DatabaseSync(file);
     other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -308,7 +308,7 @@ describe('a store that', () => {
       const told: unknown[] = [];
       const { adapter, clear, first, close } = guarded(backing, {
         timeoutMs: 10,
-        onFault: (error) => told.push(error),
+        onError: (error) => told.push(error),
       });
       for (let i = 0; i < 20; i += 1) {
         expect(await adapter.getMany(['a', 'b'])).toEqual([undefined, undefined]);
@@ -342,7 +342,7 @@ describe('a store that', () => {
           note: () => later(250, undefined),
         },
       },
-      { timeoutMs: 100, onFault() {} },
+      { timeoutMs: 100, onError() {} },
     );
     const at = { minute: 1, month: 1, nowMs: 60_000 };
     const reads = Array.from({ length: 5 }, () => adapter.getMany(['a']));
@@ -361,7 +361,7 @@ describe('a store that', () => {
       ...EMPTY,
       first: (name, value) => (isBroken ? Promise.reject(new Error('no store')) : EMPTY.first(name, value)),
     };
-    const { first, onReturn } = guarded(backing, { timeoutMs: 10, onFault() {} });
+    const { first, onReturn } = guarded(backing, { timeoutMs: 10, onError() {} });
     let returns = 0;
     onReturn(() => {
       returns += 1;

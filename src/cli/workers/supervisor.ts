@@ -167,7 +167,7 @@ export class Supervisor<Kind extends Worker> {
         if (this.#isStopping) return;
         this.#shortLived += 1;
         note(wordsOf(error));
-        if (isFaultOfSettings(error) && this.workers.size === 0) onHopeless(CONFIG_EXIT_CODE);
+        if (isSettingsError(error) && this.workers.size === 0) onHopeless(CONFIG_EXIT_CODE);
       }
     }
   }
@@ -218,6 +218,6 @@ function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function isFaultOfSettings(error: unknown): boolean {
+function isSettingsError(error: unknown): boolean {
   return error instanceof WorkerEnded && error.code === CONFIG_EXIT_CODE;
 }

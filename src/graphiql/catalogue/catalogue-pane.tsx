@@ -35,7 +35,7 @@ export function CataloguePane() {
   return (
     <>
       <Took asked={loaded} what="The catalogue" />
-      {loaded.fault !== null && (
+      {loaded.error !== null && (
         <button type="button" onClick={() => void loadCatalogue()}>
           Ask again
         </button>
@@ -51,7 +51,7 @@ export function CataloguePane() {
   );
 }
 
-function Took({ asked: { calls, fault: error }, what }: { readonly asked: Asked; readonly what: string }) {
+function Took({ asked: { calls, error }, what }: { readonly asked: Asked; readonly what: string }) {
   if (error !== null) {
     return (
       <p className="fault" role="status">
@@ -181,7 +181,7 @@ function Coverage({ of: key }: { readonly of: string }) {
   return (
     <>
       <Took asked={coverage} what="This" />
-      {coverage.fault === null && (
+      {coverage.error === null && (
         <p className="coverage" data-countries={coverage.items.length}>
           {coverage.items.length} {coverage.items.length === 1 ? 'country' : 'countries'}:{' '}
           {coverage.items.map(({ code, name }) => name ?? code).join(', ') || 'none'}
@@ -193,7 +193,7 @@ function Coverage({ of: key }: { readonly of: string }) {
 
 function Exchanges() {
   const exchanges = useStore(exchangeCodes);
-  if (exchanges === null || exchanges.fault !== null) {
+  if (exchanges === null || exchanges.error !== null) {
     return (
       <section aria-label="Exchanges">
         <h2>Exchanges</h2>

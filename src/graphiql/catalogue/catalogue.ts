@@ -29,7 +29,7 @@ export interface Asked {
   /** Calls to the metered service. */
   readonly calls: number;
   /** Reason for which nothing, or not all, is there; null if all is. */
-  readonly fault: string | null;
+  readonly error: string | null;
 }
 
 export interface Told<T> extends Asked {
@@ -78,7 +78,7 @@ export function loadCatalogue(): Promise<void> {
       indicators: indicators ?? [],
       countries: countries ?? [],
       calls: callsOf(answer),
-      fault: indicators === null || countries === null ? faultOf(answer) : null,
+      error: indicators === null || countries === null ? errorOf(answer) : null,
     });
   }
 }
@@ -93,7 +93,7 @@ export async function loadExchanges(): Promise<void> {
   exchangeCodes.set({
     items: [...new Set((tickers ?? []).map(({ exchangeCode }) => exchangeCode))].sort(),
     calls: callsOf(answer),
-    fault: tickers === null ? faultOf(answer) : null,
+    error: tickers === null ? errorOf(answer) : null,
   });
 }
 
@@ -112,7 +112,7 @@ export async function countriesWith(key: string): Promise<Told<Country>> {
   return {
     items: [...countries.values()].sort((a, b) => a.code.localeCompare(b.code)),
     calls: callsOf(answer),
-    fault: rows === null ? faultOf(answer) : null,
+    error: rows === null ? errorOf(answer) : null,
   };
 }
 
@@ -120,7 +120,7 @@ function callsOf({ extensions }: Answer): number {
   return extensions?.upstream?.calls ?? 0;
 }
 
-function faultOf({ errors = [] }: Answer): string {
+function errorOf({ errors = [] }: Answer): string {
   return errors.map(({ message }) => message).join(' ') || 'The gateway gave no answer.';
 }
 

@@ -135,7 +135,7 @@ function entriesFor(named: Named): readonly Entry[] | null {
     return exchangeCodes.get()?.items.map((name) => ({ name, found: name, about: 'exchange' })) ?? null;
   }
   const loaded = catalogue.get();
-  if (loaded === null || (loaded.fault !== null && loaded.indicators.length === 0)) return null;
+  if (loaded === null || (loaded.error !== null && loaded.indicators.length === 0)) return null;
   if (named === 'indicator') {
     return loaded.indicators.map(({ key, name, unit }) => ({
       name: key,

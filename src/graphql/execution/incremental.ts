@@ -285,7 +285,7 @@ const MAX_PARTS = 1_000;
 export class IncrementalRun<Told extends ToldPart> {
   readonly #parts: RunParts;
   readonly #tell: (executed: Executed, isLost: boolean) => Told;
-  readonly #fault: (error: unknown) => Told;
+  readonly #failed: (error: unknown) => Told;
   readonly #onChange: () => void;
   readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
@@ -311,7 +311,7 @@ export class IncrementalRun<Told extends ToldPart> {
   ) {
     this.#parts = parts;
     this.#tell = write;
-    this.#fault = failedPart;
+    this.#failed = failedPart;
     this.#onChange = onChange;
     this.#first = openPart({ path: [], position: null });
     this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
@@ -460,7 +460,7 @@ export class IncrementalRun<Told extends ToldPart> {
       const executed = await run.answer();
       outcome = this.#tell(executed, run.isLost);
     } catch (error) {
-      outcome = this.#fault(error);
+      outcome = this.#failed(error);
     }
     this.#runs.delete(run);
     this.#drop(part);

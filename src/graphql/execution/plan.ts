@@ -212,7 +212,7 @@ export interface ObjectPlan {
    * The error of each of its objects; undefined if there is none. A default lets a variable stand in a condition, which
    * may not be null, and null may be sent all the same: then nobody knows which fields are meant.
    */
-  readonly fault: GraphQLError | undefined;
+  readonly error: GraphQLError | undefined;
 }
 
 /** The parts of a selection that `@defer` delivers apart from its object. */
@@ -452,7 +452,7 @@ function objectPlan(
   deferral: ObjectDeferral | undefined,
   error?: GraphQLError,
 ): ObjectPlan {
-  return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, fault: error };
+  return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, error };
 }
 
 export function compiled(plan: ObjectPlan): ObjectBuilder {

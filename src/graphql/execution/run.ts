@@ -123,7 +123,7 @@ const LONG_LIST = 1_000;
  * too.
  */
 export async function runPlan(parts: RunParts): Promise<Executed> {
-  const { fault: error } = parts.plan.root;
+  const { error } = parts.plan.root;
   if (error !== undefined) return { data: ['null'], errors: [error] };
   const root = { plan: parts.plan.root, object: parts.rootValue ?? {} };
   return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
@@ -342,7 +342,7 @@ export class Run {
   ): Column {
     const plan = this.#planFor(selected, values.length);
     const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
-    const { fault: error } = plan;
+    const { error } = plan;
     for (let slot = 0; slot < values.length; slot += 1) {
       const object = this.#presence(field, column, values[slot], slot) as object | null;
       if (error === undefined || object === null) column.objects[slot] = object;
@@ -406,8 +406,8 @@ export class Run {
         const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
         if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
           const plan = this.#planFor(shape.planOf(concrete), present.length);
-          if (plan.fault === undefined) column.choose(slot, plan, object);
-          else this.#errors.fail(field, plan.fault, holder, slot, column);
+          if (plan.error === undefined) column.choose(slot, plan, object);
+          else this.#errors.fail(field, plan.error, holder, slot, column);
         } else {
           const error = name instanceof Error ? name : notPossible(field, type, name);
           this.#errors.fail(field, error, holder, slot, column);
@@ -478,7 +478,7 @@ export class Scheduler {
   /** Set once it has ended before its time: nobody takes results that are still to come, and nothing more is begun. */
   #isEnded = false;
   #over = () => {};
-  #broken = (_fault: unknown) => {};
+  #broken = (_error: unknown) => {};
 
   /** @param onPause called with each pause, so that others may have a turn; its promise settles after the pause */
   constructor(job: Job, onPause?: (goesOn: Promise<void>) => void) {

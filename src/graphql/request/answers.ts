@@ -254,7 +254,7 @@ export class AnswersTable implements Shrinkable {
     const { config, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null) return alone(run, incoming);
-    const name = `${request.headers.accept ?? ''}\n${caller.purse?.name ?? ''}\n${nameOf(plain.question, caller)}`;
+    const name = `${request.headers.accept ?? ''}\n${caller.budget?.name ?? ''}\n${nameOf(plain.question, caller)}`;
     const shared = this.#inFlight.get(name);
     if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);

@@ -186,7 +186,7 @@ const requestIds = createObjectMemo<string | undefined>('request id');
 
 /** Opens Apollo Server: it reads all forms of GraphQL over HTTP, parses, validates and words faults. */
 async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
-  const { config, persisted, onFault } = parts;
+  const { config, persisted, onError } = parts;
   const apollo = new ApolloServer<ApolloContext>({
     gateway: executorSeam(parts),
     introspection: config.introspection,
@@ -207,13 +207,13 @@ async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>>
     validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
     formatError(formatted, error) {
       const formattedError = formatError(formatted, error, (cause) =>
-        onFault(cause, 'operation', requestIds.of(error as object)),
+        onError(cause, 'operation', requestIds.of(error as object)),
       );
       return config.introspection
         ? formattedError
         : { ...formattedError, message: withoutSuggestion(formattedError.message) };
     },
-    logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
+    logger: { debug() {}, info() {}, warn() {}, error: (message) => onError(message, 'apollo') },
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       // It would wrap every resolver of the schema for good, at the first request with a header that anyone can send.

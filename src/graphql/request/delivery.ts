@@ -381,7 +381,7 @@ export class Delivery {
   #over: Promise<void> | null = null;
   #isOver = false;
   /** The fault that kept the whole from being told; the connection of its reader is cut. */
-  #fault: unknown;
+  #failed: unknown;
   #extensions: object = {};
   #changed = Promise.withResolvers<void>();
 
@@ -412,7 +412,7 @@ export class Delivery {
     const scope = scopeOf(planned, schema);
     if (readsSchemaAlone(operation) || !hasActiveDeferrals(scope)) return null;
     const plan = planOperation(schema, document, operation, scope.variables, createDeferringCollector(scope));
-    if (plan.root.fault !== undefined) return null;
+    if (plan.root.error !== undefined) return null;
     const written = (executed: Executed, isLost: boolean): WrittenPart => {
       const data = isLost ? null : executed.data.join('');
       this.#bytes += data === null ? 0 : Buffer.byteLength(data);
@@ -468,7 +468,7 @@ export class Delivery {
       } else if (this.#isOver) break;
       else await this.#change();
     }
-    if (this.#fault !== undefined) throw this.#fault;
+    if (this.#failed !== undefined) throw this.#failed;
     yield this.#part(`"extensions":${JSON.stringify(this.#extensions)},`, false);
   }
 
@@ -482,7 +482,7 @@ export class Delivery {
     try {
       this.#extensions = this.#first.onOver(this.#errors);
     } catch (error) {
-      this.#fault = error;
+      this.#failed = error;
     }
     this.#isOver = true;
     this.#wake();

@@ -36,7 +36,7 @@ export async function received(
     const caller = callerOf(request.headers, request.exchanged);
     const plain = plainRequests.read(request, caller);
     const limited = (response: GatewayResponse) =>
-      withLimits(response, caller.purse?.limits?.() ?? ledger.limits(caller.tenant));
+      withLimits(response, caller.budget?.limits?.() ?? ledger.limits(caller.tenant));
     const response = handle({ request, caller, plain, delivery });
     return response instanceof Promise ? response.then(limited) : limited(response);
   }

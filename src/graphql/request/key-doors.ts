@@ -67,7 +67,7 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
   async function exchanged(owner: KeyHolder, request: GatewayRequest): Promise<Exchanged> {
     const given = await owner.exchange(request);
     // A tool's budget counts whoever pays.
-    return given.purse === undefined ? { ...given, purse: request.exchanged?.purse } : given;
+    return given.budget === undefined ? { ...given, budget: request.exchanged?.budget } : given;
   }
 
   return {

@@ -13,7 +13,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Tenants } from '../../keys/tenant.ts';
 import type { Caller } from '../../service/caller.ts';
-import type { Purse } from '../../service/call-budget.ts';
+import type { CallBudget } from '../../service/call-budget.ts';
 import type { Trace } from '../../service/trace.ts';
 import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt, type Failure } from '../../shared/errors.ts';
@@ -30,7 +30,7 @@ export interface Exchanged {
   /** Takes the place of the `Authorization` header, if there is one. */
   readonly authorization: string | null;
   /** A budget besides that of the key. */
-  readonly purse?: Purse | undefined;
+  readonly budget?: CallBudget | undefined;
   readonly visitor?: Caller['visitor'];
   readonly note?: Caller['note'];
   readonly refusalOf?: Caller['refusalOf'];
@@ -55,10 +55,10 @@ export function createCallers(tenants: Tenants) {
     const borne = exchanged?.authorization ?? given;
     const tenant = tenants.of(borne);
     const authorization = tenant.isNobody ? null : borne;
-    const { purse: budget, visitor, note, refusalOf, rights } = exchanged ?? {};
+    const { budget, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (budget ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, purse: budget, visitor, note, refusalOf, rights, flow, since, slices: 0 };
+    return { authorization, tenant, budget, visitor, note, refusalOf, rights, flow, since, slices: 0 };
   };
 }
 
@@ -609,7 +609,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   OPERATION_TIMEOUT: 504,
 };
 
-export function statusOfFault(error: unknown): number {
+export function statusOfError(error: unknown): number {
   const extensions = isObject(error) ? error.extensions : undefined;
   return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }

@@ -44,7 +44,7 @@ export interface OperationsParts {
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent, caller: Caller) => void;
   /** Called with a fault of ours, the place that met it, and the request, if that is known. */
-  readonly onFault: (error: unknown, where: string, requestId?: string) => void;
+  readonly onError: (error: unknown, where: string, requestId?: string) => void;
 }
 
 /** An operation and its cost, for all who get the same answer. */
@@ -271,7 +271,7 @@ export function createOpenRun(
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
     const deadline = new Deadline(timeoutMs, request);
-    const payer = payerOf(bill, config.maxUpstreamCalls, caller.purse);
+    const payer = payerOf(bill, config.maxUpstreamCalls, caller.budget);
     const sending: Sending = {
       caller,
       bill,
@@ -306,7 +306,7 @@ export function createOpenRun(
         gate,
         quota() {
           run.isLasting = false;
-          return caller.purse?.quota?.() ?? quota(caller.tenant);
+          return caller.budget?.quota?.() ?? quota(caller.tenant);
         },
       },
       participant,
@@ -438,8 +438,8 @@ export class Execution {
   }
 
   #tell(error: GraphQLError, requestId?: string): GraphQLFormattedError {
-    const onFault = (error: unknown) => this.#parts.onFault(error, 'operation', requestId);
-    return formatError(error.toJSON(), error, onFault);
+    const onError = (error: unknown) => this.#parts.onError(error, 'operation', requestId);
+    return formatError(error.toJSON(), error, onError);
   }
 
   /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */

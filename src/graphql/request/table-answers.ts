@@ -5,7 +5,7 @@ import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells.ts';
 import { asNumber, numberOf, parseExactly } from '../../shared/exact-json.ts';
 import type { AnswerTable } from './answer-tables.ts';
-import { type GatewayResponse, isNothing, statusOfFault, VARIES, WrittenBody } from './messages.ts';
+import { type GatewayResponse, isNothing, statusOfError, VARIES, WrittenBody } from './messages.ts';
 
 type MadeColumn = AnswerTable['columns'][number];
 
@@ -36,7 +36,7 @@ export async function writtenAs(
   const errorList = Array.isArray(errors) ? errors : [];
   // Errors without data are no rows.
   if (table === null || !isObject(data) || (errorList.length > 0 && isNothing(data)))
-    return varied({ ...response, status: errorList.length > 0 ? statusOfFault(errorList[0]) : status });
+    return varied({ ...response, status: errorList.length > 0 ? statusOfError(errorList[0]) : status });
   const writer = await format.open(table.columns);
   const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);

@@ -72,21 +72,21 @@ export async function watched<Content>(
   let current: Content = await read();
   let isLooking = false;
   // Files that go together may be seen one after the other.
-  let isAtFault = false;
+  let isBroken = false;
   const timer = setInterval(async () => {
     if (isLooking) return;
     isLooking = true;
     const state = await stateOf(path);
     const isNew = state !== seen;
     seen = state;
-    if (isNew || isAtFault) {
+    if (isNew || isBroken) {
       await read().then(
         (content) => {
           current = content;
-          isAtFault = false;
+          isBroken = false;
         },
         (problem) => {
-          isAtFault = true;
+          isBroken = true;
           if (isNew) onProblem(problem);
         },
       );

@@ -16,7 +16,7 @@ const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 export function formatError(
   formatted: GraphQLFormattedError,
   error: unknown,
-  onFault: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): GraphQLFormattedError {
   const cause = originalOf(error);
   if (cause instanceof Failure) {
@@ -29,7 +29,7 @@ export function formatError(
       ...fields,
     });
   }
-  const code = isCallersFault(cause)
+  const code = isCallerError(cause)
     ? ApolloServerErrorCode.BAD_REQUEST
     : isWrongArgument(cause)
       ? ApolloServerErrorCode.BAD_USER_INPUT
@@ -42,7 +42,7 @@ export function formatError(
   if (cause instanceof Error && cause.name === 'AbortError') {
     return withExtensions(formatted, 'The client has left.', { code: CLIENT_LEFT, retryable: false });
   }
-  onFault(cause);
+  onError(cause);
   return withExtensions(formatted, FIXED_SENTENCE, {
     code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
     retryable: false,
@@ -50,7 +50,7 @@ export function formatError(
 }
 
 /** True if the caller is at fault: some refusals of Apollo Server have no code, but a status. */
-function isCallersFault(cause: unknown): boolean {
+function isCallerError(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
   const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };
   return status !== undefined && status >= 400 && status < 500;

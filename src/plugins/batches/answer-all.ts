@@ -8,7 +8,7 @@ import {
 import { openBill } from '../../service/bill.ts';
 import { errorBody } from '../../shared/errors.ts';
 
-function faultOf(count: number, most: number): string | null {
+function errorOf(count: number, most: number): string | null {
   if (most === 0)
     return 'This gateway takes no batches (MAX_BATCHED_OPERATIONS is 0). Send each operation as a request of its own.';
   if (count === 0) return 'The batch has no operations.';
@@ -27,7 +27,7 @@ export async function answerAll(
   next: HandleRequest,
   { most, maxAnswerBytes }: { readonly most: number; readonly maxAnswerBytes: number },
 ): Promise<GatewayResponse> {
-  const error = faultOf(operations.length, most);
+  const error = errorOf(operations.length, most);
   if (error !== null) return refused(error, request.requestId);
   const { headers: given } = request;
   // Each answer is a member of an array: none can come in parts.

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readPacked } from '../../server/packed-requests.ts';
 import { csvLine } from '../../shared/cells.ts';
 import { numberOf } from '../../shared/exact-json.ts';
-import { type KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts';
+import { type KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 
 /** Bytes of a key's terms. */
 const MAX_BODY_BYTES = 32_768;
@@ -18,7 +18,7 @@ const UsageQuery = z.object({ days: z.string().optional(), key: z.string().optio
 /** @throws KeyFault if something is of another form */
 function readAs<Form extends z.ZodType>(form: Form, given: unknown): z.output<Form> {
   const read = form.safeParse(given);
-  if (!read.success) throw new KeyFault(400, z.prettifyError(read.error));
+  if (!read.success) throw new KeyError(400, z.prettifyError(read.error));
   return read.data;
 }
 
@@ -41,7 +41,7 @@ export async function adminRoutes(
     return reply.send({ error: 'Unauthorized', message: 'Send OPERATOR_KEY as the bearer.' });
   });
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
-    const status = error instanceof KeyFault ? error.status : (error.statusCode ?? 503);
+    const status = error instanceof KeyError ? error.status : (error.statusCode ?? 503);
     const message = status < 500 ? error.message : 'The store of issued keys has not answered.';
     return reply.code(status).send({ error: status < 500 ? 'Refused' : 'Unavailable', message });
   });

@@ -4,7 +4,7 @@ import { readConfig } from '../../config/config.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { TAGS } from '../../service/rights.ts';
 import { timeIn } from '../../shared/periods.ts';
-import { KeyDesk, KeyFault, USAGE_COLUMNS, usageCells } from './key-desk.ts';
+import { KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 import { openKeyStore } from './key-store.ts';
 
 const EXAMPLES = `
@@ -145,7 +145,7 @@ async function workAtDesk(
     const outcome = await work(new KeyDesk(store, Date.now));
     console.log(typeof outcome === 'string' ? outcome : JSON.stringify(outcome, null, 2));
   } catch (error) {
-    if (error instanceof KeyFault) throw new CommandError(error.message);
+    if (error instanceof KeyError) throw new CommandError(error.message);
     throw new CommandError(`The store of keys failed: ${error instanceof Error ? error.message : error}`);
   } finally {
     await store.close();
@@ -179,7 +179,7 @@ function termsIn(name: string, options: CreateOptions) {
 function instantOf(when: string): string {
   const days = /^(\d{1,5})d$/.exec(when)?.[1];
   const atMs = days === undefined ? timeIn(when)?.firstMs : Date.now() + Number(days) * DAY_MS;
-  if (atMs === undefined) throw new KeyFault(400, '--expires must be a date, or days such as 90d.');
+  if (atMs === undefined) throw new KeyError(400, '--expires must be a date, or days such as 90d.');
   return new Date(atMs).toISOString();
 }
 

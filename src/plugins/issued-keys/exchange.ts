@@ -15,13 +15,13 @@ import {
 import { partOf } from '../../graphql/schema/schema.ts';
 import { looksIssued } from '../../keys/tenant.ts';
 import { unreachable } from '../../service/counted-purse.ts';
-import { joinedPurse } from '../../service/call-budget.ts';
+import { joinBudgets } from '../../service/call-budget.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyDesk } from './key-desk.ts';
-import { KeyPurse } from './key-budget.ts';
+import { KeyBudget } from './key-budget.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
@@ -79,7 +79,7 @@ export class Exchange {
   readonly #looks = new Map<string, Promise<IssuedKey | null>>();
   /** Keys by their names: those that the operator's public documents give, and no others. */
   readonly #named = new Map<string, Promise<NamedKey>>();
-  readonly #purses = createLru<KeyPurse>(MOST.keys);
+  readonly #budgets = createLru<KeyBudget>(MOST.keys);
   readonly #visitors: Visitors;
   /** Listeners to the ends of keys, by the names that the keys are kept under. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
@@ -137,12 +137,12 @@ export class Exchange {
       if (error instanceof Failure) note(refusedAs(error));
       throw error;
     }
-    const keyBudget = this.#purseOf(key);
-    const other = request.exchanged?.purse;
+    const keyBudget = this.#budgetOf(key);
+    const other = request.exchanged?.budget;
     const budget =
       other === undefined
         ? keyBudget
-        : joinedPurse(`${other.name} ${keyBudget.name}`, () => other.take(), keyBudget);
+        : joinBudgets(`${other.name} ${keyBudget.name}`, () => other.take(), keyBudget);
     const authorization = `Bearer ${this.#gatewayKey}`;
     const rights = rightsOf(key);
     const { origins, visitorPerMinute: perMinute } = key;
@@ -151,7 +151,7 @@ export class Exchange {
     const visitor = isOfPage ? { name, perMinute } : undefined;
     const refusalOf = (text: string) => this.#refusalOf(key, text, asked);
     const watch: Exchanged['watch'] = (onEnd) => this.#watch(key.digest, onEnd);
-    return { authorization, purse: budget, visitor, note, refusalOf, rights, watch };
+    return { authorization, budget, visitor, note, refusalOf, rights, watch };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -304,10 +304,10 @@ export class Exchange {
   }
 
   /** Finds the budget of a key: those of one name share it. */
-  #purseOf(key: IssuedKey): KeyPurse {
-    const budget = this.#purses.get(key.name) ?? new KeyPurse(key, this.#store, this.#host.now);
+  #budgetOf(key: IssuedKey): KeyBudget {
+    const budget = this.#budgets.get(key.name) ?? new KeyBudget(key, this.#store, this.#host.now);
     if (budget.key.createdAt <= key.createdAt) budget.key = key;
-    this.#purses.set(key.name, budget);
+    this.#budgets.set(key.name, budget);
     return budget;
   }
 

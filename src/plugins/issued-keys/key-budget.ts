@@ -1,6 +1,6 @@
 import type { Count } from '../../cache/counts.ts';
 import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
-import { CountedPurse } from '../../service/counted-purse.ts';
+import { CountedBudget } from '../../service/counted-purse.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { IssuedKey } from './key.ts';
 import type { KeyStore } from './key-store.ts';
@@ -54,7 +54,7 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
 }
 
 /** The budget of an issued key in this process. */
-export class KeyPurse extends CountedPurse<WindowCount> {
+export class KeyBudget extends CountedBudget<WindowCount> {
   key: IssuedKey;
   /** Counts by their names, as the store last told them. */
   #seen: ReadonlyMap<string, number> = new Map();

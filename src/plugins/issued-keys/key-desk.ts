@@ -19,11 +19,11 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** A fault of the operator's: `message` says what to do. */
-export class KeyFault extends Error {
+export class KeyError extends Error {
   override readonly name = 'KeyFault';
   readonly status: 400 | 404 | 409;
 
-  constructor(status: KeyFault['status'], message: string) {
+  constructor(status: KeyError['status'], message: string) {
     super(message);
     this.status = status;
   }
@@ -91,13 +91,13 @@ export class KeyDesk {
   /** @throws KeyFault if the terms are wrong, or the name is taken */
   async create(given: unknown) {
     const parsed = Terms.safeParse(given);
-    if (!parsed.success) throw new KeyFault(400, z.prettifyError(parsed.error));
+    if (!parsed.success) throw new KeyError(400, z.prettifyError(parsed.error));
     const terms = parsed.data;
     if (isPast(terms.expiresAt, this.#now()))
-      throw new KeyFault(400, `The key would never work: its end, ${terms.expiresAt}, is over.`);
+      throw new KeyError(400, `The key would never work: its end, ${terms.expiresAt}, is over.`);
     return this.#change(({ keys }) => {
       if (keys.some((key) => key.name === terms.name && this.#isGood(key)))
-        throw new KeyFault(409, `There is a key ${terms.name} already. Rotate it, or revoke it first.`);
+        throw new KeyError(409, `There is a key ${terms.name} already. Rotate it, or revoke it first.`);
       const members = keys.filter(({ group }) => group !== null && group.name === terms.group?.name);
       const group = groupOf(terms, members);
       const { made, told: answer } = this.#make({ ...terms, group });
@@ -136,13 +136,13 @@ export class KeyDesk {
    */
   async usage({ days = USAGE_DAYS, name }: { readonly days?: number; readonly name?: string | undefined }) {
     if (!Number.isInteger(days) || days < 1 || days > RETENTION_DAYS)
-      throw new KeyFault(
+      throw new KeyError(
         400,
         `The days must be a whole number up to ${RETENTION_DAYS}: older usage isn't kept.`,
       );
     const { keys } = await this.#read();
     if (name !== undefined && !keys.some((key) => key.name === name))
-      throw new KeyFault(404, `There is no key ${name}.`);
+      throw new KeyError(404, `There is no key ${name}.`);
     await this.#flush();
     const nowMs = this.#now();
     const rows = await this.#store.readUsage(daysUpTo(nowMs, Math.max(days, DAYS_OF_FORECAST)));
@@ -178,11 +178,11 @@ export class KeyDesk {
   /** Makes another key of the same name, terms and budget. The former ones still work for a while. */
   async rotate(name: string, overlapSeconds = OVERLAP_SECONDS) {
     if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > MAX_OVERLAP_SECONDS)
-      throw new KeyFault(400, `The overlap must be a whole number of seconds up to ${MAX_OVERLAP_SECONDS}.`);
+      throw new KeyError(400, `The overlap must be a whole number of seconds up to ${MAX_OVERLAP_SECONDS}.`);
     return this.#change((read) => {
       const good = namedIn(read, name).filter((key) => this.#isGood(key));
       const [newest] = good;
-      if (newest === undefined) throw new KeyFault(409, `No key ${name} works any more. Create one.`);
+      if (newest === undefined) throw new KeyError(409, `No key ${name} works any more. Create one.`);
       const endsAtMs = this.#now() + overlapSeconds * 1000;
       const latest = new Date(endsAtMs).toISOString();
       const ending = good.map((key) => ({
@@ -218,7 +218,7 @@ export class KeyDesk {
         const version = await this.#store.change(read.version, texts);
         if (version !== null) return answer(version);
       }
-      throw new KeyFault(409, 'Others are changing keys all the time, and nothing was changed. Ask again.');
+      throw new KeyError(409, 'Others are changing keys all the time, and nothing was changed. Ask again.');
     });
   }
 
@@ -257,8 +257,8 @@ function namedIn({ keys, unreadable }: ReadKeys, name: string): readonly IssuedK
   const named = keys.filter((key) => key.name === name);
   if (named.length > 0) return named;
   const lost = unreadable.find((key) => key.name === name);
-  if (lost === undefined) throw new KeyFault(404, `There is no key ${name}.`);
-  throw new KeyFault(409, `The key ${name} works nowhere, since it can't be read: ${lost.problem}`);
+  if (lost === undefined) throw new KeyError(404, `There is no key ${name}.`);
+  throw new KeyError(409, `The key ${name} works nowhere, since it can't be read: ${lost.problem}`);
 }
 
 /** Returns the group that a new key joins: with the budget that comes with it, or else that of the members. */
@@ -267,7 +267,7 @@ function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKe
   const isTold = group.perMinute !== null || group.perDay !== null || group.perMonth !== null;
   if (isTold) return group;
   const existing = members[0]?.group;
-  if (existing == null) throw new KeyFault(400, `The group ${group.name} is new: give it a budget.`);
+  if (existing == null) throw new KeyError(400, `The group ${group.name} is new: give it a budget.`);
   return existing;
 }
 

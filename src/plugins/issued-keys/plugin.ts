@@ -16,7 +16,7 @@ export const issuedKeys = definePlugin({
       .optional(),
   },
   secrets: ['COUNTRY_DATA_KEY', 'OPERATOR_KEY'],
-  faults({ COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1', SUBGRAPH_PREFIX }) {
+  errors({ COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1', SUBGRAPH_PREFIX }) {
     if (key === undefined) return [];
     const errors: string[] = [];
     if (store === 'none')

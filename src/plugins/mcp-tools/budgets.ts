@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CallCounts, Count } from '../../cache/counts.ts';
-import { CountedPurse } from '../../service/counted-purse.ts';
+import { CountedBudget } from '../../service/counted-purse.ts';
 import { Failure } from '../../shared/errors.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ export class ToolBudgets {
   readonly limit: number;
   readonly #store: CallCounts;
   readonly #nameOf: NameCaller | null;
-  readonly #purses = new LRUCache<string, ToolPurse>({ max: MAX_KEYS });
+  readonly #budgets = new LRUCache<string, ToolBudget>({ max: MAX_KEYS });
 
   /** @param nameOf null for the budget of a session */
   constructor(limit: number, store: CallCounts, nameOf: NameCaller | null) {
@@ -37,16 +37,16 @@ export class ToolBudgets {
   }
 
   /** @throws Failure if there is no such caller */
-  async purseOf(authorization: string | undefined): Promise<ToolPurse> {
+  async budgetOf(authorization: string | undefined): Promise<ToolBudget> {
     const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
     const isSession = this.#nameOf === null;
-    const budget = this.#purses.get(name) ?? new ToolPurse(name, this.limit, this.#store, isSession);
-    this.#purses.set(name, budget);
+    const budget = this.#budgets.get(name) ?? new ToolBudget(name, this.limit, this.#store, isSession);
+    this.#budgets.set(name, budget);
     return budget;
   }
 }
 
-class ToolPurse extends CountedPurse {
+class ToolBudget extends CountedBudget {
   readonly #limit: number;
   readonly #isSession: boolean;
 

@@ -11,7 +11,7 @@ import { isAmong } from '../../config/origins.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { RULED_OUT } from '../../graphql/request/messages.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
-import { headFault } from '../../server/http.ts';
+import { headError } from '../../server/http.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { ownBuild } from '../../shared/own-version.ts';
 import { ToolBudgets } from './budgets.ts';
@@ -56,7 +56,7 @@ export async function mcpRoute(
 
   app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    const error = headFault(request.raw);
+    const error = headError(request.raw);
     if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
     // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
     else if (

@@ -86,15 +86,15 @@ export function operationTools(
 function readDocument(
   schema: GraphQLSchema,
   text: string,
-  onFault: (message: string) => void,
+  onError: (message: string) => void,
 ): DocumentNode | null {
   try {
     const document = parse(text);
     const [error] = validate(schema, document);
     if (error === undefined) return document;
-    onFault(error.message);
+    onError(error.message);
   } catch (error) {
-    onFault(error instanceof Error ? error.message : String(error));
+    onError(error instanceof Error ? error.message : String(error));
   }
   return null;
 }

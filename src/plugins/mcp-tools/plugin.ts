@@ -16,7 +16,7 @@ export const mcpTools = definePlugin({
       .regex(/^[\w.-]{1,64}$/, 'must be the name of an issued key')
       .optional(),
   },
-  faults(given) {
+  errors(given) {
     const {
       MCP,
       MCP_KEY: key,

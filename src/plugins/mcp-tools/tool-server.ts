@@ -6,7 +6,7 @@ import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
 import { plain, wordsIn } from '../../graphql/resolvers/ordering.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
-import { joinedPurse, type Purse } from '../../service/call-budget.ts';
+import { joinBudgets, type CallBudget } from '../../service/call-budget.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
@@ -107,7 +107,7 @@ function fieldsOf(schema: GraphQLSchema) {
 }
 
 /** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
-function boundedPurse(maxCalls: number, budget: Purse | null): Purse {
+function boundedBudget(maxCalls: number, budget: CallBudget | null): CallBudget {
   let taken = 0;
   const take = () => {
     if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
@@ -117,7 +117,7 @@ function boundedPurse(maxCalls: number, budget: Purse | null): Purse {
     };
   };
   const name = randomUUID();
-  return budget === null ? { name, flow: new Flow(), take } : joinedPurse(name, take, budget);
+  return budget === null ? { name, flow: new Flow(), take } : joinBudgets(name, take, budget);
 }
 
 function beyondRequest(planned: number, maxCalls: number): Failure {
@@ -128,7 +128,7 @@ function beyondRequest(planned: number, maxCalls: number): Failure {
 /** Key of `_meta` by which a client says how many calls to the service a request may take. */
 const MAX_CALLS_KEY = 'country-graph/maxCalls';
 
-interface ReplyFault {
+interface ReplyError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>>;
@@ -136,7 +136,7 @@ interface ReplyFault {
 
 interface GraphqlReply {
   readonly data?: unknown;
-  readonly errors: readonly ReplyFault[];
+  readonly errors: readonly ReplyError[];
   readonly extensions?: {
     readonly upstream?: Bill;
     readonly warnings?: readonly unknown[];
@@ -156,7 +156,7 @@ async function asked(
   { handle }: ToolGateway,
   { documentId, operationName }: OperationTool,
   { variables, headers, signal, requestId, address }: Omit<ToolCall, 'maxCalls'>,
-  budget: Purse | null = null,
+  budget: CallBudget | null = null,
 ): Promise<string> {
   const { body } = await handle({
     method: 'POST',
@@ -166,9 +166,7 @@ async function asked(
     signal,
     requestId,
     address,
-    ...(budget === null
-      ? {}
-      : { exchanged: { authorization: headers.authorization ?? null, purse: budget } }),
+    ...(budget === null ? {} : { exchanged: { authorization: headers.authorization ?? null, budget } }),
   });
   return wholeBody(body);
 }
@@ -319,11 +317,11 @@ class Tools {
 
   constructor(
     gateway: ToolGateway,
-    onFault: (error: unknown, requestId?: string) => void,
+    onError: (error: unknown, requestId?: string) => void,
     budgets: ToolBudgets | null,
   ) {
     this.#gateway = gateway;
-    this.#tools = createCurrentTools(gateway, onFault);
+    this.#tools = createCurrentTools(gateway, onError);
     this.#fieldsWith = createFieldSearch(gateway.schema);
     this.#budgets = budgets;
   }
@@ -377,14 +375,14 @@ class Tools {
     const calls = extensions?.explain?.calls;
     if (calls === undefined) return failed(errors);
     try {
-      const budget = (await budgets?.purseOf(call.headers.authorization)) ?? null;
+      const budget = (await budgets?.budgetOf(call.headers.authorization)) ?? null;
       const usage = (await budget?.told()) ?? null;
       const meta = (now: typeof usage) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
         return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(usage) };
       const beyond = budget === null || usage === null ? null : budget.refusalOf(usage, calls);
       if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
-      const callBudget = maxCalls === undefined ? budget : boundedPurse(maxCalls, budget);
+      const callBudget = maxCalls === undefined ? budget : boundedBudget(maxCalls, budget);
       const answer = answerIn(await asked(this.#gateway, tool, call, callBudget));
       return { ...answer, ...meta((await budget?.told()) ?? null) };
     } catch (error) {
@@ -425,17 +423,17 @@ class Tools {
 /**
  * Serves the described operations of the trusted documents as tools, and those of the gateway's own. Everything goes
  * through the gateway's `handle`, so that bills, limits and admission are those of any other client.
- * @param onFault takes faults of ours
+ * @param onError takes faults of ours
  * @param budgets null if tools may send any number of calls
  * @throws ConfigError if there is no such operation
  */
 export function createToolServers(
   gateway: ToolGateway,
   version: string,
-  onFault: (error: unknown, requestId?: string) => void,
+  onError: (error: unknown, requestId?: string) => void,
   budgets: ToolBudgets | null = null,
 ) {
-  const tools = new Tools(gateway, onFault, budgets);
+  const tools = new Tools(gateway, onError, budgets);
 
   /**
    * Opens a server of the protocol for one caller, not connected yet.
@@ -484,7 +482,7 @@ export function createToolServers(
         const call = { variables, headers, signal: left.signal, requestId, address, maxCalls };
         return resultOf(await handler.work(call), page);
       } catch (error) {
-        onFault(error, requestId);
+        onError(error, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
         return resultOf(failed([{ message: 'The gateway failed to answer.', extensions }]), 1);
       }
@@ -546,7 +544,7 @@ function objectIn(text: string): unknown {
  */
 function createCurrentTools(
   gateway: ToolGateway,
-  onFault: (error: unknown, requestId?: string) => void,
+  onError: (error: unknown, requestId?: string) => void,
 ): () => ReadonlyMap<string, OperationTool> {
   const isOwn = (name: string) => Object.hasOwn(OWN_TOOLS, name);
   let seen = gateway.trusted;
@@ -557,7 +555,7 @@ function createCurrentTools(
     try {
       tools = operationTools(gateway.schema, seen ?? [], isOwn);
     } catch (error) {
-      onFault(error);
+      onError(error);
     }
     return tools;
   };
@@ -607,11 +605,11 @@ function answerIn(body: string): ToolAnswer {
   };
 }
 
-function failed(errors: readonly ReplyFault[]): ToolAnswer {
+function failed(errors: readonly ReplyError[]): ToolAnswer {
   return { errors: flat(errors), data: null, upstream: openBill() };
 }
 
-function flat(errors: readonly ReplyFault[]) {
+function flat(errors: readonly ReplyError[]) {
   return errors.map(({ message, path, extensions }) => ({
     message,
     ...(path === undefined ? {} : { path }),

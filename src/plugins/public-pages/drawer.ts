@@ -165,7 +165,7 @@ export class Drawer {
     worker.on('message', (drawn: Drawn) => {
       if (worker !== this.#worker) return;
       this.#finish((one) => {
-        if ('fault' in drawn) one.reject(new Error(drawn.fault));
+        if ('error' in drawn) one.reject(new Error(drawn.error));
         else one.resolve(drawn.drawing);
       });
     });

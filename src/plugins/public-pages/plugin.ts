@@ -13,7 +13,7 @@ export const publicPages = definePlugin({
     PUBLIC_DOCUMENTS: z.string().min(1).optional(),
   },
   needs: ['issued-keys'],
-  faults: ({ PUBLIC_DOCUMENTS: file, TRUSTED_DOCUMENTS: trusted, COUNTRY_DATA_KEY: key }) =>
+  errors: ({ PUBLIC_DOCUMENTS: file, TRUSTED_DOCUMENTS: trusted, COUNTRY_DATA_KEY: key }) =>
     file !== undefined && (key === undefined || trusted === undefined)
       ? ['PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under']
       : [],

@@ -103,14 +103,14 @@ function found(
   given: GivenDocuments,
   schema: GraphQLSchema,
   listed: readonly TrustedDocument[],
-  onFault: (error: string) => void,
+  onError: (error: string) => void,
 ): ReadonlyMap<string, PublicDocument> {
   const documents = new Map<string, PublicDocument>();
   for (const [name, terms] of given) {
     try {
       documents.set(name, publicDocument(name, terms, schema, listed));
     } catch (error) {
-      onFault(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      onError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return documents;

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isNothing, statusOfFault } from '../../graphql/request/messages.ts';
+import { isNothing, statusOfError } from '../../graphql/request/messages.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { errorBody, Failure } from '../../shared/errors.ts';
 import { pagePolicy, refusalPage } from './page.ts';
@@ -29,12 +29,12 @@ export function refusalIn(status: number, body: string): PictureRefusal | null {
   const [first] = Array.isArray(errors) ? errors : [];
   if (!isObject(first) || (status === 200 && !isNothing(data))) return null;
   const { code = 'INTERNAL_SERVER_ERROR' } = isObject(first.extensions) ? first.extensions : {};
-  const fitting = OF_OPERATOR[String(code)] ?? (status === 200 ? statusOfFault(first) : status);
+  const fitting = OF_OPERATOR[String(code)] ?? (status === 200 ? statusOfError(first) : status);
   return { status: fitting, code: String(code), message: String(first.message), body };
 }
 
 export function refusalOf({ code, message, fields, retryable }: Failure, requestId: string): PictureRefusal {
-  const status = OF_OPERATOR[code] ?? statusOfFault({ extensions: { code } });
+  const status = OF_OPERATOR[code] ?? statusOfError({ extensions: { code } });
   const body = errorBody(code, message, { retryable, ...fields, requestId });
   return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
 }

@@ -86,7 +86,7 @@ export interface LiveParts extends ServiceMeans {
 }
 
 /** One round of a feed's calls to the service: it is planned, billed and bounded like an operation. */
-export interface Errand {
+export interface Task {
   readonly sending: Sending;
   readonly figures: Figures;
   readonly bill: Bill;
@@ -97,7 +97,7 @@ export interface Errand {
  * The news for one subscriber. Events are made when they are read, of all that has come by then: so a slow reader takes
  * no more room, misses the events in between, and never the last.
  */
-export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
+export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   readonly #take: () => Value | null;
   readonly #nothing: () => Value | null;
   readonly #onClose: () => void;

@@ -14,7 +14,7 @@ import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
-import { Inbox, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
+import { EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
 import type { LiveRequest, ReadOperation } from './reading.ts';
 import { asGraphql, told } from './live-errors.ts';
 
@@ -104,7 +104,7 @@ export class EventResults implements LiveResults {
       const result = await this.#eventWork.resolve(event.value, () => this.#resultOf(event));
       return { done: false, value: result };
     } catch (error) {
-      const errors = told([asGraphql(error)], request.requestId, this.#parts.onFault);
+      const errors = told([asGraphql(error)], request.requestId, this.#parts.onError);
       this.#errors = errors;
       await this.return();
       return { done: false, value: { data: null, errors } };
@@ -118,7 +118,7 @@ export class EventResults implements LiveResults {
       const { read, request, caller, run, events, onEnd } = this.#begun;
       await events.return?.();
       mergeBill(this.#total, this.#unbilled);
-      if (events instanceof Inbox) mergeBill(this.#total, events.takeBill());
+      if (events instanceof EventQueue) mergeBill(this.#total, events.takeBill());
       onEnd();
       const event = {
         ...eventOf(this.#total, read.operation, this.#errors),
@@ -137,7 +137,7 @@ export class EventResults implements LiveResults {
   /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */
   async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
     const { read, request, caller } = this.#begun;
-    const { openRun, onFault, config } = this.#parts;
+    const { openRun, onError, config } = this.#parts;
     const run = openRunOf(openRun, { ...request, signal: this.#ends.signal }, caller);
     const before = openBill();
     mergeBill(before, this.#unbilled);
@@ -152,7 +152,7 @@ export class EventResults implements LiveResults {
       const { upstream, warnings } = extensionsOf(run);
       const result = {
         data: data ?? null,
-        ...(errors.length === 0 ? {} : { errors: told(errors, request.requestId, onFault) }),
+        ...(errors.length === 0 ? {} : { errors: told(errors, request.requestId, onError) }),
         extensions: { upstream, ...(warnings === undefined ? {} : { warnings }) },
       };
       checkLength(event, result, config.maxAnswerBytes);

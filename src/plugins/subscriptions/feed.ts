@@ -19,8 +19,8 @@ import { timeIn } from '../../shared/periods.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
 import { FigureWatch } from './figures.ts';
 import {
-  type Errand,
-  Inbox,
+  type Task,
+  EventQueue,
   type LiveParts,
   type LiveSources,
   type Look,
@@ -119,7 +119,7 @@ interface SourceSubscriber {
   readonly keys: ReadonlySet<string> | null;
   /** Runs that are to be told, the last one of each source. */
   readonly pending: Map<string, SourceRecord>;
-  readonly inbox: Inbox<SourceRecord>;
+  readonly queue: EventQueue<SourceRecord>;
 }
 
 /** Watches the sources of all subscriptions to them under one key. */
@@ -127,7 +127,7 @@ class SourceWatch {
   readonly #subscribers = new Set<SourceSubscriber>();
 
   /** @throws Failure BAD_USER_INPUT if the service is known to have no source of a key */
-  subscribe(keys: readonly string[] | null, look: Look | null): Inbox<SourceRecord> {
+  subscribe(keys: readonly string[] | null, look: Look | null): EventQueue<SourceRecord> {
     const wanted = keys && new Set(keys.map((key) => key.toLowerCase()));
     if (wanted !== null && look !== null && leftOutOf(look.records) === null) {
       const sourceKeys = new Set(look.records.map(({ key }) => key.toLowerCase()));
@@ -145,20 +145,20 @@ class SourceWatch {
       pending.delete(first.key);
       return first;
     };
-    const queue = new Inbox<SourceRecord>(
+    const queue = new EventQueue<SourceRecord>(
       take,
       () => null,
       () => this.#subscribers.delete(subscriber),
     );
-    const subscriber = { keys: wanted, pending, inbox: queue };
+    const subscriber = { keys: wanted, pending, queue };
     this.#subscribers.add(subscriber);
     return queue;
   }
 
   /** Notes sources that have run; returns the inboxes that are to be told. */
-  ran(records: readonly SourceRecord[]): Inbox<SourceRecord>[] {
-    const notified: Inbox<SourceRecord>[] = [];
-    for (const { keys, pending, inbox: queue } of this.#subscribers) {
+  ran(records: readonly SourceRecord[]): EventQueue<SourceRecord>[] {
+    const notified: EventQueue<SourceRecord>[] = [];
+    for (const { keys, pending, queue } of this.#subscribers) {
       const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
       for (const record of wanted) {
         // Sources that have waited longest come first, in the order of their last runs.
@@ -171,16 +171,16 @@ class SourceWatch {
   }
 }
 
-type OnFault = (error: unknown, where: string) => void;
+type OnError = (error: unknown, where: string) => void;
 
-type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
+type AnyQueue = EventQueue<ObservationChangesRecord> | EventQueue<SourceRecord>;
 
 /** @param before settles once the earlier subscriptions have joined */
-type Subscribe<Joined extends AnyInbox> = (task: Errand, before: Promise<unknown>) => Promise<Joined>;
+type Subscribe<Joined extends AnyQueue> = (task: Task, before: Promise<unknown>) => Promise<Joined>;
 
 interface Join {
   readonly caller: Caller;
-  readonly begin: (task: Errand, before: Promise<unknown>) => Promise<void>;
+  readonly begin: (task: Task, before: Promise<unknown>) => Promise<void>;
   readonly reject: (error: unknown) => void;
 }
 
@@ -197,11 +197,11 @@ const FINAL = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
  */
 class Feed {
   readonly #parts: LiveParts;
-  readonly #onFault: OnFault;
+  readonly #onError: OnError;
   readonly #onEmpty: () => void;
   readonly #figures: FigureWatch;
   readonly #sources = new SourceWatch();
-  readonly #inboxes = new Set<AnyInbox>();
+  readonly #queues = new Set<AnyQueue>();
   readonly #allowance = new Allowance();
   readonly #ends = new AbortController();
   #caller: Caller;
@@ -217,10 +217,10 @@ class Feed {
   #unbilled = openBill();
   #cancel: (() => void) | null = null;
 
-  constructor(caller: Caller, parts: LiveParts, onFault: OnFault, onEmpty: () => void) {
+  constructor(caller: Caller, parts: LiveParts, onError: OnError, onEmpty: () => void) {
     this.#caller = caller;
     this.#parts = parts;
-    this.#onFault = onFault;
+    this.#onError = onError;
     this.#onEmpty = onEmpty;
     this.#figures = new FigureWatch(caller.tenant, parts);
   }
@@ -242,14 +242,14 @@ class Feed {
     this.#cancel?.();
     this.#cancel = null;
     this.#ends.abort();
-    for (const queue of this.#inboxes) queue.close();
+    for (const queue of this.#queues) queue.close();
   }
 
-  async #join<Joined extends AnyInbox>(caller: Caller, subscribe: Subscribe<Joined>): Promise<Joined> {
+  async #join<Joined extends AnyQueue>(caller: Caller, subscribe: Subscribe<Joined>): Promise<Joined> {
     this.#joining += 1;
     this.#caller = caller;
     const { promise, resolve, reject } = Promise.withResolvers<Joined>();
-    const begin = async (task: Errand, before: Promise<unknown>) => {
+    const begin = async (task: Task, before: Promise<unknown>) => {
       const queue = await subscribe(task, before);
       this.#admit(queue, task);
       resolve(queue);
@@ -268,7 +268,7 @@ class Feed {
   async #beginAll(): Promise<void> {
     const [first] = this.#joins;
     if (first === undefined) return;
-    const looking = this.#errandOf(first);
+    const looking = this.#taskOf(first);
     try {
       await this.#lookFirst(looking);
     } catch (error) {
@@ -278,30 +278,30 @@ class Feed {
     }
     let before: Promise<unknown> = Promise.resolve();
     for (const join of this.#joins.splice(0)) {
-      const task = join === first ? looking : this.#errandOf(join);
+      const task = join === first ? looking : this.#taskOf(join);
       const begun = join.begin(task, before).catch(join.reject).finally(task.close);
       before = Promise.all([before, begun]);
     }
     await before;
   }
 
-  #errandOf({ caller }: Join): Errand {
-    return openErrand(caller, this.#ends.signal, this.#parts, this.#parts.waitMs);
+  #taskOf({ caller }: Join): Task {
+    return openTask(caller, this.#ends.signal, this.#parts, this.#parts.waitMs);
   }
 
-  #admit(queue: AnyInbox, { bill }: Errand): void {
-    this.#inboxes.add(queue);
+  #admit(queue: AnyQueue, { bill }: Task): void {
+    this.#queues.add(queue);
     queue.charge(bill);
     queue.pause(this.#pause);
     queue.onceClosed(() => {
-      this.#inboxes.delete(queue);
+      this.#queues.delete(queue);
       this.#leaveIfEmpty();
     });
     this.#cancel ??= this.#nextRound();
   }
 
   #leaveIfEmpty(): void {
-    if (this.#inboxes.size > 0 || this.#joining > 0) return;
+    if (this.#queues.size > 0 || this.#joining > 0) return;
     this.close();
     this.#onEmpty();
   }
@@ -320,7 +320,7 @@ class Feed {
    * Looks at the sources for the first subscription, so that their runs are known from then on; and also for one that
    * comes when the service has not accepted the key lately.
    */
-  async #lookFirst(task: Errand): Promise<void> {
+  async #lookFirst(task: Task): Promise<void> {
     const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.tenant);
     if (this.#look !== null ? isAccepted : this.#pause !== null) return;
     try {
@@ -335,9 +335,9 @@ class Feed {
 
   /** Looks at the sources once, and follows it up. */
   async #round(): Promise<void> {
-    if (this.#inboxes.size === 0) return;
-    const task = openErrand(this.#caller, this.#ends.signal, this.#parts);
-    const notified = new Set<AnyInbox>();
+    if (this.#queues.size === 0) return;
+    const task = openTask(this.#caller, this.#ends.signal, this.#parts);
+    const notified = new Set<AnyQueue>();
     try {
       await this.#renew(task, notified);
     } catch (error) {
@@ -351,7 +351,7 @@ class Feed {
   }
 
   /** @param notified takes in the inboxes that are to be told of an event, even if something else fails */
-  async #renew(task: Errand, notified: Set<AnyInbox>): Promise<void> {
+  async #renew(task: Task, notified: Set<AnyQueue>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
     const { tenant } = this.#caller;
     const quota = await this.#parts.quota(tenant);
@@ -380,13 +380,13 @@ class Feed {
 
   /** Returns the limits of the budget that pays, as they are now; none if it is the key's own. */
   async #budgetLimits(): Promise<readonly RateLimit[]> {
-    const { purse: budget } = this.#caller;
+    const { budget } = this.#caller;
     await budget?.quota?.();
     return budget?.limits?.() ?? [];
   }
 
   /** Returns the next look at the sources, of others who share the store if there is one; null if none is due. */
-  async #nextLook(pace: Pace, task: Errand): Promise<Look | null> {
+  async #nextLook(pace: Pace, task: Task): Promise<Look | null> {
     const { clock, pollMs } = this.#parts;
     const mayCall = this.#allowance.mayCall(pace, clock.now());
     const cachedLook = await this.#cachedLook();
@@ -407,7 +407,7 @@ class Feed {
     return { records: entry.records, atMs: entry.atMs };
   }
 
-  async #ask({ sending }: Errand, maxAgeMs: number): Promise<Look> {
+  async #ask({ sending }: Task, maxAgeMs: number): Promise<Look> {
     const { ask, steadyNow } = this.#parts;
     const oldestMs = steadyNow() - maxAgeMs;
     const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
@@ -418,7 +418,7 @@ class Feed {
   }
 
   /** Learns from the catalogue which sources bring a metric; without it, any may. */
-  async #learnSources({ sending }: Errand): Promise<void> {
+  async #learnSources({ sending }: Task): Promise<void> {
     const nowMs = this.#parts.steadyNow();
     if (nowMs - this.#catalogueAtMs < CATALOGUE_MS) return;
     try {
@@ -431,7 +431,7 @@ class Feed {
   }
 
   /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
-  #tell(inboxes: ReadonlySet<AnyInbox>): void {
+  #tell(inboxes: ReadonlySet<AnyQueue>): void {
     for (const [i, queue] of [...inboxes].entries()) {
       if (i === 0) {
         queue.charge(this.#unbilled);
@@ -449,14 +449,14 @@ class Feed {
   /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
   #fail(error: unknown): void {
     if (this.#ends.signal.aborted) return;
-    if (!(error instanceof Failure)) this.#onFault(error, 'live');
+    if (!(error instanceof Failure)) this.#onError(error, 'live');
     const failure =
       error instanceof Failure
         ? error
         : new Failure('UPSTREAM_UNAVAILABLE', 'The gateway met a fault of its own.');
     if (failure.code === 'RATE_LIMITED') return;
     if (FINAL.has(failure.code)) {
-      for (const queue of this.#inboxes) queue.fail(failure);
+      for (const queue of this.#queues) queue.fail(failure);
       return;
     }
     const { resetsAt } = failure.fields;
@@ -472,21 +472,21 @@ class Feed {
   #setPause(pause: LiveWarning | null): void {
     if (pause?.reason === this.#pause?.reason) return;
     this.#pause = pause;
-    for (const queue of this.#inboxes) queue.pause(pause);
+    for (const queue of this.#queues) queue.pause(pause);
   }
 }
 
 /** Opens the feeds of all keys, one each, and of each budget under a held one, as long as anybody subscribes under it. */
-export function createFeeds(parts: LiveParts, onFault: OnFault) {
+export function createFeeds(parts: LiveParts, onError: OnError) {
   const feeds = new Map<Tenant | string, Feed>();
 
   function feedOf(caller: Caller): Feed {
-    const { tenant, purse: budget, rights } = caller;
+    const { tenant, budget, rights } = caller;
     // A feed asks on behalf of any of its subscribers, so that all of them have the same rights.
     const whose = budget === undefined ? tenant : `${budget.name} ${rights?.name ?? ''}`;
     let feed = feeds.get(whose);
     if (feed === undefined) {
-      const opened: Feed = new Feed(caller, parts, onFault, () => {
+      const opened: Feed = new Feed(caller, parts, onError, () => {
         if (feeds.get(whose) === opened && feeds.delete(whose)) tenant.underWay -= 1;
       });
       tenant.underWay += 1;
@@ -516,7 +516,7 @@ export function createFeeds(parts: LiveParts, onFault: OnFault) {
  * @param ends aborts if the feed is given up
  * @param waitMs milliseconds that it may wait for the next minute window
  */
-function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Errand {
+function openTask(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Task {
   const { observations, maxUpstreamCalls, timeoutMs } = parts;
   const bill = openBill();
   const deadline = new Deadline(timeoutMs, { signal: ends });
@@ -524,7 +524,7 @@ function openErrand(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs 
   const sending: Sending = {
     caller: { ...caller, slices: 0 },
     bill,
-    payer: payerOf(bill, maxUpstreamCalls, caller.purse),
+    payer: payerOf(bill, maxUpstreamCalls, caller.budget),
     signal: deadline.signal,
     deadline,
     waitDeadlineMs: parts.clock.now() + waitMs,

@@ -14,8 +14,8 @@ import {
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { Failure } from '../../shared/errors.ts';
 import {
-  type Errand,
-  Inbox,
+  type Task,
+  EventQueue,
   type LiveParts,
   type Look,
   type ObservationChangeRecord,
@@ -168,9 +168,9 @@ export class FigureWatch {
     demands: readonly Demand[],
     since: string | null,
     sources: SourceKnowledge,
-    task: Errand,
+    task: Task,
     before: Promise<unknown>,
-  ): Promise<Inbox<ObservationChangesRecord>> {
+  ): Promise<EventQueue<ObservationChangesRecord>> {
     this.#checkSize([...this.#arriving.values(), ...demands]);
     const missing = demands.filter(({ key }) => !this.#watched.has(key));
     const keys = demands.map(({ key }) => key);
@@ -193,7 +193,7 @@ export class FigureWatch {
     }
     if (since === null) for (const [key, rows] of cachedRows) subscriber.isBehind(key, rows);
     else if (since.slice(REVISION_DIGITS + 1) !== this.digest(keys)) subscriber.wantsAll();
-    return subscriber.inbox;
+    return subscriber.queue;
   }
 
   rows(key: string): FigureRows {
@@ -229,12 +229,12 @@ export class FigureWatch {
    */
   async renew(
     atMs: number,
-    task: Errand,
+    task: Task,
   ): Promise<{
-    readonly behind: Iterable<Inbox<ObservationChangesRecord>>;
+    readonly behind: Iterable<EventQueue<ObservationChangesRecord>>;
     readonly failure: Error | null;
   }> {
-    const behind = new Set<Inbox<ObservationChangesRecord>>();
+    const behind = new Set<EventQueue<ObservationChangesRecord>>();
     let failure: Error | null = null;
     const demands = this.due.map((demand) => changedAt(demand, atMs));
     const outcomes = demands.length === 0 ? null : await task.figures.fetch(demands, task.sending);
@@ -243,7 +243,7 @@ export class FigureWatch {
       const outcome = outcomes?.get(name);
       if (watched === undefined || outcome === undefined) continue;
       if (outcome instanceof Error) failure ??= outcome;
-      else for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
+      else for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.queue);
     }
     return { behind, failure };
   }
@@ -264,7 +264,7 @@ export class FigureWatch {
   async #fetchMissing(
     demands: readonly Demand[],
     { look, byMetric }: SourceKnowledge,
-    task: Errand,
+    task: Task,
   ): Promise<FetchedFigures> {
     const cachedEntries = await this.#parts.entries.read(this.#tenant, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
@@ -341,7 +341,7 @@ function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
 /** One subscription to figures: it remembers the rows that it was told last, as far as there are others now. */
 class FigureSubscriber {
   readonly keys: readonly string[];
-  readonly inbox: Inbox<ObservationChangesRecord>;
+  readonly queue: EventQueue<ObservationChangesRecord>;
   readonly #watch: FigureWatch;
   readonly #now: () => number;
   readonly #behind = new Map<string, FigureRows>();
@@ -352,7 +352,7 @@ class FigureSubscriber {
     this.keys = keys;
     this.#watch = watch;
     this.#now = now;
-    this.inbox = new Inbox(
+    this.queue = new EventQueue(
       () => this.#take(),
       () => this.#told([], false),
       onClose,

@@ -7,10 +7,10 @@ import { Failure } from '../../shared/errors.ts';
 export function told(
   errors: readonly GraphQLError[],
   requestId: string,
-  onFault: (error: unknown, where: string, requestId?: string) => void,
+  onError: (error: unknown, where: string, requestId?: string) => void,
 ): readonly GraphQLError[] {
   const formatted = errors.map((error) =>
-    formatError(error.toJSON(), error, (error) => onFault(error, 'subscription', requestId)),
+    formatError(error.toJSON(), error, (error) => onError(error, 'subscription', requestId)),
   );
   return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) =>
     reworded(errors[i], message, { path: path ?? null, extensions: extensions ?? null }),

@@ -68,7 +68,7 @@ export class SubscriptionPlaces {
    */
   take(caller: Caller, lengthOf = () => 0) {
     const { tenant } = caller;
-    const whose = caller.purse?.name ?? tenant;
+    const whose = caller.budget?.name ?? tenant;
     const taken = this.#taken.get(whose) ?? {
       isProven: () => tenant.isProven,
       count: 0,

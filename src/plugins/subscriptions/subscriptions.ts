@@ -14,7 +14,7 @@ import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';
 import { EventResults, EventWork, type LiveResults, openRunOf } from './event-results.ts';
 import { createFeeds } from './feed.ts';
-import { Inbox, noteCalls } from './event-queue.ts';
+import { EventQueue, noteCalls } from './event-queue.ts';
 import { SubscriptionPlaces } from './places.ts';
 import { type LiveRequest, lengthOf, type ReadOperation, readOperation } from './reading.ts';
 import type { SubscribingContext } from './resolvers.ts';
@@ -42,10 +42,10 @@ export function openSubscriptions(
   { operations: parts, service, config }: ComposedGateway,
   { most, pollMs, wording }: LiveSettings,
 ) {
-  const { admission, openRun, onFault } = parts;
+  const { admission, openRun, onError } = parts;
   const { operationTimeoutMs: timeoutMs, maxUpstreamCalls, rateLimitWaitMs } = config;
   const waitMs = Math.min(rateLimitWaitMs, timeoutMs);
-  const feeds = createFeeds({ ...service, maxUpstreamCalls, timeoutMs, pollMs, waitMs }, onFault);
+  const feeds = createFeeds({ ...service, maxUpstreamCalls, timeoutMs, pollMs, waitMs }, onError);
   const rules = [...specifiedRules, ...limitRules(config)];
   const places = new SubscriptionPlaces(most, admission);
   const eventWork = new EventWork();
@@ -67,7 +67,7 @@ export function openSubscriptions(
       const events: AsyncIterable<unknown> = stream;
       openCount += 1;
       const unwatch = watch?.((failure) => {
-        if (stream instanceof Inbox) stream.fail(failure);
+        if (stream instanceof EventQueue) stream.fail(failure);
       });
       const end = () => {
         openCount -= 1;
@@ -118,7 +118,7 @@ export function openSubscriptions(
       const opened = await translated(request, entering).catch((error: unknown) => ({
         errors: [asGraphql(error)],
       }));
-      return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
+      return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onError) };
     },
     /**
      * Tells if a text that was sent has a subscription of the name, or as its only operation: at once if it can't have

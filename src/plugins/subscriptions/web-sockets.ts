@@ -5,7 +5,7 @@ import type { ExecutionArgs } from 'graphql';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { HttpHost, Upgrade } from '../../gateway/plugin.ts';
-import { flat, headFault, isBearer, isWellFormed, requestIdOf, trusting } from '../../server/http.ts';
+import { flat, headError, isBearer, isWellFormed, requestIdOf, trusting } from '../../server/http.ts';
 import { within } from '../../shared/async/within.ts';
 import { isDeepJson, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
 import { beginSubscription, Idleness, type Live } from './connection.ts';
@@ -28,7 +28,7 @@ const MAX_REASON_BYTES = 123;
 const CLOSING = {
   goingAway: 1001,
   serviceRestart: 1012,
-  fault: 4500,
+  error: 4500,
   badRequest: 4400,
   unauthorized: 4401,
 } as const;
@@ -89,7 +89,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
             if (isDeepJson(text, 2 * MAX_NESTING)) return socket.close(CLOSING.badRequest, TOO_DEEP);
             take(text).catch((error: unknown) => {
               problem(error, requestId);
-              socket.close(CLOSING.fault, 'Internal server error');
+              socket.close(CLOSING.error, 'Internal server error');
             });
           }),
       },
@@ -190,7 +190,7 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
 function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
   // Not `new URL`: what throws here ends the program, and anybody may send what is no address.
   if (URL.parse(request.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
-  return isDraining ? 503 : (headFault(request)?.status ?? null);
+  return isDraining ? 503 : (headError(request)?.status ?? null);
 }
 
 function refuse(socket: Duplex, status: number): void {

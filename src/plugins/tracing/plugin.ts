@@ -40,7 +40,7 @@ export const tracing = definePlugin({
     OTEL_EXPORTER_OTLP_PROTOCOL: text,
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: text,
   },
-  faults(given) {
+  errors(given) {
     if (isDisabled(given)) return [];
     const { error } = Checked.safeParse(given);
     return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -25,7 +25,7 @@ import { onceOver } from '../../graphql/request/run.ts';
 import type { AttemptWatcher } from '../../service/attempt.ts';
 import type { Call, Send } from '../../service/call.ts';
 import type { Sending } from '../../service/sending.ts';
-import { faultIn, type Trace } from '../../service/trace.ts';
+import { errorNameOf, type Trace } from '../../service/trace.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { ownVersion } from '../../shared/own-version.ts';
 
@@ -35,10 +35,10 @@ export type OtlpProtocol = 'http/protobuf' | 'http/json';
 /**
  * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
  * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
- * @param onFault called with the fault that keeps traces from being sent
+ * @param onError called with the fault that keeps traces from being sent
  */
-export async function openTracing(protocol: OtlpProtocol, onFault: (error: Error) => void): Promise<Plugin> {
-  const report = (message: string) => onFault(new Error(excerpt(message)));
+export async function openTracing(protocol: OtlpProtocol, onError: (error: Error) => void): Promise<Plugin> {
+  const report = (message: string) => onError(new Error(excerpt(message)));
   const ignore = () => {};
   diag.setLogger(
     { error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
@@ -152,7 +152,7 @@ function tracedOperations(next: Handle, means: Means): Handle {
       return response;
     };
     const fail = (error: unknown): never => {
-      trace.end(faultIn(error));
+      trace.end(errorNameOf(error));
       throw error;
     };
     try {
@@ -191,7 +191,7 @@ async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Resul
     trace.end();
     return result;
   } catch (error) {
-    trace.end(faultIn(error));
+    trace.end(errorNameOf(error));
     throw error;
   }
 }

@@ -127,7 +127,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
   const blanks: ReturnType<typeof blankIn>[] = [];
-  const errors: ReturnType<typeof faultOf>[] = [];
+  const errors: ReturnType<typeof errorOf>[] = [];
   const unknown: NonNullable<ReturnType<typeof unknownIn>>[] = [];
   // A service often sends the same bytes again, whose rows are sound for good. Row c, of the same bytes, runs 38 % less source.
   const records = recordsOfRows(sent) as (ObservationRecord | undefined)[];
@@ -155,8 +155,8 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       continue;
     }
     const parsed = isSpecified || isUnread ? null : observation.safeParse(asSpecified(row));
-    if (isUnread) errors.push(faultOf(legible, invalid(here, `expected object, received ${kindOf(row)}`)));
-    else if (parsed?.success === false) errors.push(faultOf(row, failureOf(parsed.error, here)));
+    if (isUnread) errors.push(errorOf(legible, invalid(here, `expected object, received ${kindOf(row)}`)));
+    else if (parsed?.success === false) errors.push(errorOf(row, failureOf(parsed.error, here)));
     else {
       const fields = parsed?.data ?? (row as z.infer<typeof observation>);
       const { country_code, country_name, metric_name } = fields;
@@ -168,11 +168,11 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
     }
   }
   hasUnreadable ||= !areReadable(fresh);
-  return { rows, blanks, faults: errors, unknown, meta: metaIn(body), received: sent.length };
+  return { rows, blanks, errors, unknown, meta: metaIn(body), received: sent.length };
 }
 
 /** Names the country and measure of a row that breaks the specification, if they can be read. */
-function faultOf(row: unknown, failure: Failure) {
+function errorOf(row: unknown, failure: Failure) {
   return {
     countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
     metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
