@@ -5,7 +5,7 @@
  * faster.
  */
 
-import { createCommonTexts } from '../../src/observations/entries.ts';
+import { createStringPool } from '../../src/observations/entries.ts';
 import { ReceivedBody } from '../../src/service/bodies.ts';
 import { parsedByRows, type Read } from '../../src/service/known-rows.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
@@ -44,7 +44,7 @@ type Step = readonly [name: string, run: (sent: Sent) => unknown];
 
 const lastOf = new Map<ReceivedBody, Read>();
 const NONE = Buffer.alloc(0);
-const common = createCommonTexts();
+const common = createStringPool();
 
 const stepsFor = (target: string): readonly Step[] => {
   const route = target.split('?')[0] ?? '';

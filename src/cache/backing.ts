@@ -135,7 +135,7 @@ interface CachedString {
 }
 
 /** Texts that are held in this process, each for its time. */
-class TextCache extends BoundedCache<CachedString> {
+class StringCache extends BoundedCache<CachedString> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
   }
@@ -152,5 +152,5 @@ class TextCache extends BoundedCache<CachedString> {
  * @param elapsed milliseconds since any instant, by a clock that nobody can set
  */
 export function createLocalStore(maxBytes: number, elapsed: () => number = () => performance.now()) {
-  return { texts: new TextCache(maxBytes), leases: createLeases(elapsed) };
+  return { strings: new StringCache(maxBytes), leases: createLeases(elapsed) };
 }

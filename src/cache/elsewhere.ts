@@ -73,7 +73,7 @@ interface GuardOptions {
   readonly timeoutMs: number;
   readonly onError: OnError;
   /** Holds texts in the place of the store while that fails; left out for nothing. */
-  readonly standIn?: AtHand;
+  readonly standIn?: StandInCache;
 }
 
 /**
@@ -81,7 +81,7 @@ interface GuardOptions {
  * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is told when it begins and when it is over.
  * Values that are late don't keep counters from being asked.
  */
-export function guarded(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
+export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
   const breaker = openBreaker();
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
   // A lease is ended though the store has failed before: it may have been taken then.
@@ -283,7 +283,7 @@ interface CachedString {
 }
 
 /** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
-export class AtHand extends BoundedCache<CachedString> {
+export class StandInCache extends BoundedCache<CachedString> {
   /** @param maxBytes bytes that may be kept, roughly */
   constructor(maxBytes: number) {
     super(maxBytes, ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope));
@@ -320,7 +320,7 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
  * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
  * it is. What the store couldn't take is read here, until it has taken it or has something later.
  */
-export function unpacked<Texts extends Adapter>(store: Texts, cache: AtHand): Texts & Shrinkable {
+export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandInCache): Texts & Shrinkable {
   function envelopeOf(key: string, text: unknown): unknown {
     if (typeof text !== 'string') return undefined;
     const last = cache.get(key);
@@ -364,7 +364,7 @@ const NAMESPACE = 'country-graph:';
 const AT_HAND_SHARE = 0.5;
 
 /** Milliseconds by which the clocks of others who share the store may be ahead. */
-const AHEAD_MS = 60_000;
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
 
@@ -388,13 +388,13 @@ function isInHub(url: string): boolean {
   return url === 'memory:' || url === 'none';
 }
 
-function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): NonNullable<Store['news']> {
+function newsOver({ ask, onPublished, onChanged }: HubLink, timeoutMs: number): NonNullable<Store['news']> {
   return {
-    async tell({ key, value }) {
+    async publish({ key, value }) {
       const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
       await Promise.race([ask('store.tell', key, JSON.stringify(value)).catch(() => {}), late]);
     },
-    onTold: (listener) => onTold((key, text) => listener({ key, value: JSON.parse(text) })),
+    onPublished: (listener) => onPublished((key, text) => listener({ key, value: JSON.parse(text) })),
     onChanged,
   };
 }
@@ -403,9 +403,9 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   const { now = Date.now, url, link, maxBytes } = options;
   // A hub's values are at hand in `near`.
   const atHandBytes = isInHub(url) ? 0 : (link?.nearCacheBytes ?? maxBytes * AT_HAND_SHARE);
-  const atHand = new AtHand(atHandBytes);
-  const guard = guarded(backing, { ...options, standIn: atHand });
-  const texts = unpacked(guard.adapter, atHand);
+  const atHand = new StandInCache(atHandBytes);
+  const guard = guardedBacking(backing, { ...options, standIn: atHand });
+  const texts = unpackedStore(guard.adapter, atHand);
   const keyv = new Keyv({
     store: texts as unknown as KeyvStorageAdapter,
     serialization: false,
@@ -416,8 +416,8 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   return {
     async getMany(keys) {
       const values = await keyv.getMany(keys.map(named));
-      const latestMs = now() + AHEAD_MS;
-      return values.map((value) => (isFromAhead(value, latestMs) ? undefined : value));
+      const latestMs = now() + MAX_CLOCK_SKEW_MS;
+      return values.map((value) => (isFromFuture(value, latestMs) ? undefined : value));
     },
     peekMany: null,
     isAllHere: false,
@@ -445,7 +445,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
  * Returns true if a value was written by a clock that was set back since, or is wrong elsewhere: nobody can tell how
  * old it is, and it would count as new until the time has come that it names.
  */
-function isFromAhead(value: unknown, latestMs: number): boolean {
+function isFromFuture(value: unknown, latestMs: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { atMs, acceptedAtMs } = value as { readonly atMs?: unknown; readonly acceptedAtMs?: unknown };
   return Number(atMs ?? acceptedAtMs ?? 0) > latestMs;

@@ -118,13 +118,13 @@ interface HubEntry {
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed?: () => number): Hub {
-  const { texts: strings, leases } = createLocalStore(maxBytes, elapsed);
+  const { strings: strings, leases } = createLocalStore(maxBytes, elapsed);
   const counters = createMemoryCounters();
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
 
-  function tellOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
+  function publishToOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
     const otherMembers = [...members].filter((member) => member !== teller);
     return Promise.all(otherMembers.map((other) => other.hear(news).catch(() => {})));
   }
@@ -134,7 +134,7 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
     'store.get': (keys: readonly string[]) => keys.map((key) => strings.text(key)),
     'store.set'(entries: readonly HubEntry[]) {
       for (const entry of entries) strings.set(entry.key, entry);
-      void tellOthers(
+      void publishToOthers(
         member,
         'store.changed',
         entries.map(({ key }) => key),
@@ -142,9 +142,10 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
     },
     'store.clear'(prefix: string) {
       strings.forget(prefix);
-      return tellOthers(member, 'store.cleared', prefix).then(() => {});
+      return publishToOthers(member, 'store.cleared', prefix).then(() => {});
     },
-    'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
+    'store.tell': (key: string, text: string) =>
+      publishToOthers(member, 'store.told', key, text).then(() => {}),
     'store.first'(name: string, value: string) {
       const first = firsts.get(name) ?? value;
       firsts.set(name, first);
@@ -186,9 +187,9 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
 export function createHubListening() {
   const [onChanged, changed] = listeners<[keys: readonly string[]]>();
   const [onCleared, cleared] = listeners<[prefix: string]>();
-  const [onTold, emitNews] = listeners<[key: string, text: string]>();
+  const [onPublished, emitNews] = listeners<[key: string, text: string]>();
   const answers: Answers = { 'store.changed': changed, 'store.cleared': cleared, 'store.told': emitNews };
-  return { answers, listening: { onChanged, onCleared, onTold } };
+  return { answers, listening: { onChanged, onCleared, onPublished } };
 }
 
 function listeners<Args extends unknown[]>() {

@@ -35,8 +35,8 @@ export interface Store extends Shrinkable {
 
 interface StoreNews {
   /** Settles once all others have heard of the value, or too much time has passed. */
-  tell(entry: StoreEntry): Promise<void>;
-  onTold(listener: (entry: StoreEntry) => void): void;
+  publish(entry: StoreEntry): Promise<void>;
+  onPublished(listener: (entry: StoreEntry) => void): void;
   /** Has the listener called with the keys of values that others have changed. */
   onChanged(listener: (keys: readonly string[]) => void): void;
 }
@@ -133,7 +133,7 @@ export interface HubLink {
   /** Has listeners called with the changes that others make, as do those below. */
   onChanged(listener: (keys: readonly string[]) => void): void;
   onCleared(listener: (prefix: string) => void): void;
-  onTold(listener: (key: string, text: string) => void): void;
+  onPublished(listener: (key: string, text: string) => void): void;
 }
 
 export interface StoreOptions {

@@ -37,8 +37,8 @@ export function strangeSettings(env: Readonly<Record<string, string | undefined>
 }
 
 function looksLikeOurs(name: string): boolean {
-  const isOthers = SERVICE_LINK.test(name) || OF_PROXIES.test(name);
-  const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || isOthers;
+  const isOfOthers = SERVICE_LINK.test(name) || OF_PROXIES.test(name);
+  const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || isOfOthers;
   return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
 }
 

@@ -30,12 +30,12 @@ import { freshnessIn, NO_TENANT_CACHE, openTenantCache } from '../keys/tenant-ca
 import type { FiguresParts } from '../observations/client.ts';
 import { createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
-import { createCachedNames, notingNames } from '../observations/loaders/loaders.ts';
+import { createCachedNames, noteNamesStage } from '../observations/loaders/loaders.ts';
 import { createTickersLearned } from '../observations/loaders/tickers.ts';
 import { createLearned } from '../observations/planner/learned.ts';
 import type { Attempt } from '../service/attempt.ts';
 import { createUpstream } from '../service/client.ts';
-import { type Clock, steadied, systemClock } from '../shared/async/clock.ts';
+import { type Clock, createSteadyClock, systemClock } from '../shared/async/clock.ts';
 import { openPlugins } from './opened-plugins.ts';
 import type { ComposedGateway, Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
 
@@ -109,7 +109,7 @@ export async function createGateway(parts: GatewayParts) {
   };
   const { answers, operations, plainRequests } = caches;
   const running = await openRunning(openRun, { ...stage, ...caches });
-  const answered = answers.answering(running.run, (next) => admission.admitting(next));
+  const answered = answers.answersStage(running.run, (next) => admission.admissionStage(next));
   const wording =
     names && (await import('../graphql/request/prefixed.ts')).wordingOf(names, config.maxTokens);
   const kernel = { config, schema, persisted, callerOf, wording, api: plugins.api.bind(plugins) };
@@ -117,7 +117,7 @@ export async function createGateway(parts: GatewayParts) {
   const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
 
-  const handleOwn = await received(handle, stage, {
+  const handleMarked = await received(handle, stage, {
     callerOf,
     plainRequests,
     names,
@@ -127,7 +127,7 @@ export async function createGateway(parts: GatewayParts) {
   const composed: ComposedGateway = {
     ...kernel,
     ...doors,
-    handle: doors.exchanging(plugins.request(handleOwn, kernel)),
+    handle: doors.exchanging(plugins.request(handleMarked, kernel)),
     refuseUnread(headers, requestId) {
       // The flow of a plugin's key isn't known before the key has been looked for.
       if (!admission.isAnyFull || doors.owns(headers.authorization ?? undefined)) return null;
@@ -198,11 +198,11 @@ async function openPersisted(
   plugins: readonly Plugin[],
 ) {
   if (path === undefined) return createPersisted();
-  const { besideOthers, openTrusted } = await import('../graphql/request/trusted.ts');
+  const { besideOtherDocuments, openTrusted } = await import('../graphql/request/trusted.ts');
   const builtIn = plugins.flatMap(({ documents = [] }) => documents);
   const onProblem = (problem: unknown) => observer.problem(problem, 'trusted documents');
   const trusted = await openTrusted(path, onProblem, undefined, builtIn);
-  return trustedDocumentsFor === 'issued' ? besideOthers(trusted, createPersisted()) : trusted;
+  return trustedDocumentsFor === 'issued' ? besideOtherDocuments(trusted, createPersisted()) : trusted;
 }
 
 /** Tells operations that are over to those who count them by their own keys as well. */
@@ -236,7 +236,7 @@ function hostOf(
 
 function openClocks(givenClock: Clock | undefined) {
   const clock = givenClock ?? systemClock;
-  const steadyNow = steadied(clock.now);
+  const steadyNow = createSteadyClock(clock.now);
   // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
   const elapsed = givenClock === undefined ? performance.now.bind(performance) : steadyNow;
   return { clock, steadyNow, elapsed };
@@ -307,9 +307,9 @@ function composeService(
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(elapsed);
-  const ask = notingNames(askService, learned);
+  const ask = noteNamesStage(askService, learned);
   const entries = createObservationEntries(tenantCache);
-  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, entries.several);
+  const sharedEntries = createObservationEntries(inFlight.cache ?? tenantCache, entries.several);
   const cacheParts = { tenantCache, freshness, now };
   const isCaching = tenantCache !== NO_TENANT_CACHE;
   const figures: FiguresParts = {
@@ -318,7 +318,7 @@ function composeService(
     cache: {
       ...cacheParts,
       entries,
-      save: othersEntries.save,
+      save: sharedEntries.save,
       refusedNames: createRefusedNames(now, freshness.ttlMs),
     },
     pooling: {
@@ -329,7 +329,7 @@ function composeService(
       onBatch: observer.batch,
       onMinuteWait: observer.minuteWait,
     },
-    leasing: { inFlight, entries: othersEntries, ttlMs: isCaching ? freshness.ttlMs : 0, now },
+    leasing: { inFlight, entries: sharedEntries, ttlMs: isCaching ? freshness.ttlMs : 0, now },
     renewal: {
       mayRenew: config.cacheRenewal,
       maxAskedLately: isCaching ? cacheBounds(config).askedLately : 0,

@@ -105,9 +105,9 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
       const leaving = new AbortController();
       const { signal } = leaving;
       tell({});
-      import('./live.ts').then(({ listen, createFiguresTold }) => {
+      import('./live.ts').then(({ listen, createFiguresSeen }) => {
         if (signal.aborted) return;
-        const figuresTold = createFiguresTold({ ...operation, query });
+        const figuresSeen = createFiguresSeen({ ...operation, query });
         let data: unknown;
         let last: Answer | undefined;
         const show = (answer: Answer) => {
@@ -128,7 +128,7 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
           signal,
           onEvent(event) {
             last = event;
-            data = figuresTold(event.data);
+            data = figuresSeen(event.data);
             const pause = event.extensions?.warnings?.find(({ code }) => code === 'SUBSCRIPTION_PAUSED');
             const state = pause === undefined ? ('told' as const) : ('paused' as const);
             tell({ state, words: pause?.message ?? '', events: status.events + 1, at: Date.now() });

@@ -63,7 +63,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * Adds up all that was told so far: data for pictures, in the shape of an event that adds all of it. An event
  * that tells of no figures is passed on as it is.
  */
-export function createFiguresTold({ query, operationName }: Operation): (data: unknown) => unknown {
+export function createFiguresSeen({ query, operationName }: Operation): (data: unknown) => unknown {
   const keys = keysIn(query, operationName);
   if (keys === null) return (data) => data;
   const { root, changes, observation } = keys;

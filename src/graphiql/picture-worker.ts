@@ -92,7 +92,9 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       subtitle: subtitleOfPicture(picture, shown),
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),
-      others: otherPictures.filter(([key], i) => otherPictures.findIndex(([other]) => other === key) === i),
+      otherPictures: otherPictures.filter(
+        ([key], i) => otherPictures.findIndex(([other]) => other === key) === i,
+      ),
     },
     draw(at, ...remarks) {
       const remarked = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
@@ -113,7 +115,7 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
   const notes = [...originOf(figures, isSynthetic), ...remarks];
   return {
     figures,
-    said: { title, subtitle, notes, words: wordsOf(pairs, x, y), others: [] },
+    said: { title, subtitle, notes, words: wordsOf(pairs, x, y), otherPictures: [] },
     draw(at, ...further) {
       const { width, colours } = at;
       const drawing = drawScatter(pairs, x, y, { width: width - 48, colours, isLog, isAlone: true });

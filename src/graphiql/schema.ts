@@ -4,7 +4,7 @@ import { GATEWAY } from './addresses.ts';
 /** Address of the schema for callers who may not ask for it by GraphQL, since only trusted documents run. */
 const SDL = `${GATEWAY}schema.graphql`;
 
-interface Told {
+interface Introspected {
   readonly data?: unknown;
 }
 
@@ -12,7 +12,7 @@ interface Told {
  * Answer of an introspection, from the SDL if the gateway doesn't answer it, with fields for routers alone
  * behind the fields that people look for.
  */
-export async function loadSchema(introspect: () => Promise<Told>): Promise<Told> {
+export async function loadSchema(introspect: () => Promise<Introspected>): Promise<Introspected> {
   const answer = await introspect();
   if (isIntrospection(answer.data)) return { data: orderly(answer.data) };
   const response = await fetch(SDL).catch(() => null);

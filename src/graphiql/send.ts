@@ -52,7 +52,7 @@ export async function* sendInParts(
 const keyOf = (headers: Headers) => ('authorization' in headers ? null : apiKey.get());
 
 /** An operation that was sent before the page could show its answer: by its text and its key. */
-let ahead: {
+let early: {
   readonly query: string;
   readonly key: string;
   readonly response: Promise<Response | null>;
@@ -62,9 +62,9 @@ let ahead: {
  * Sends an operation whose answer is asked for later, by the same text and key.
  * @returns its answer, for somebody else to read
  */
-export async function sendAhead(query: string): Promise<Answer> {
+export async function sendEarly(query: string): Promise<Answer> {
   const response = responseTo({ query }, IN_PARTS, {});
-  ahead = { query, key: apiKey.get(), response: response.then((answer) => answer?.clone() ?? null) };
+  early = { query, key: apiKey.get(), response: response.then((answer) => answer?.clone() ?? null) };
   return (await read(await response)).answer;
 }
 
@@ -73,10 +73,10 @@ function sentAhead(
   { query, variables = {} }: Operation,
   headers: Headers,
 ): Promise<Response | null> | undefined {
-  const isSame = ahead?.query === query && ahead.key === apiKey.get();
+  const isSame = early?.query === query && early.key === apiKey.get();
   if (!isSame || Object.keys({ ...variables, ...headers }).length > 0) return undefined;
-  const response = ahead?.response;
-  ahead = null;
+  const response = early?.response;
+  early = null;
   return response;
 }
 

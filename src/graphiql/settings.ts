@@ -18,11 +18,11 @@ let loaded: Promise<Settings> | undefined;
 
 /** Loads the server's facts, once a page. */
 export function loadSettings(): Promise<Settings> {
-  loaded ??= toldSettings();
+  loaded ??= loadedSettings();
   return loaded;
 }
 
-async function toldSettings(): Promise<Settings> {
+async function loadedSettings(): Promise<Settings> {
   const settings = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;

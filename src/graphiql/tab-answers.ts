@@ -32,10 +32,10 @@ export function storedAnswer(tab: string): Exchange | null {
   const needed =
     drawn.query === operation.query ? null : withNeededFields(operation.query, operation.operationName);
   const data = needed === null ? drawn.data : needed.asWritten(drawn.data);
-  const isTold = drawn.data !== undefined;
+  const hasData = drawn.data !== undefined;
   return {
     operation,
-    answer: { ...answer, ...(isTold && { data }) },
+    answer: { ...answer, ...(hasData && { data }) },
     drawn,
     at,
     partly: null,

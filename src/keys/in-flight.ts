@@ -76,7 +76,7 @@ export function createInFlight(
   }
 
   /** Renews a lease from time to time; returns a function that stops that. */
-  function renewing(lease: Lease): () => void {
+  function startRenewing(lease: Lease): () => void {
     const passedOver = lease.names.map(() => awayState(lease.holder));
     let cancel = () => {};
     const wait = () => {
@@ -91,7 +91,7 @@ export function createInFlight(
 
   async function fetchLeased(wanted: WantedNames, names: readonly string[], lease: Lease): Promise<void> {
     const isLeased = lease.names.length > 0;
-    const stopRenewing = isLeased ? renewing(lease) : () => {};
+    const stopRenewing = isLeased ? startRenewing(lease) : () => {};
     const startedMs = performance.now();
     let isFetched = false;
     try {

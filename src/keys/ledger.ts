@@ -221,7 +221,7 @@ export class Account {
    * @returns true if the month is spent
    */
   limit(
-    { isMonthly, plan, requestsPerMinute, monthlyRequests }: ReturnType<typeof toldLimits>,
+    { isMonthly, plan, requestsPerMinute, monthlyRequests }: ReturnType<typeof statedLimits>,
     nowMs: number,
     departure: Departure,
   ): boolean {
@@ -353,7 +353,7 @@ function figureIn(digits: string): number | null {
  * Reads the text of a 429, completed by the published limits of the plan that it names. The two kinds differ by the phrase
  * `monthly request limit` alone.
  */
-function toldLimits(detail: string) {
+function statedLimits(detail: string) {
   const isMonthly = /monthly request limit/i.test(detail);
   const plan =
     /\b(free|analyst|team)\b/i.exec(detail)?.[1] ??
@@ -458,7 +458,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       if (!(error instanceof Failure) || error.code !== 'RATE_LIMITED') return error;
       // The figures stand at the beginning of a text.
       const detail = excerpt(error.fields.detail ?? '').replace(/\s+/g, ' ');
-      const isMonthSpent = account.limit(toldLimits(detail), now(), departure);
+      const isMonthSpent = account.limit(statedLimits(detail), now(), departure);
       share(tenant, account);
       return account.refusal(now(), detail, isMonthSpent);
     },

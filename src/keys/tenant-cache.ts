@@ -88,7 +88,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
       // A key that was never accepted has nothing that could be served to anybody.
       if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
       const { acceptedAtMs, refusedAtMs } = tenant;
-      const published = store.news?.tell({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
+      const published = store.news?.publish({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
       return { wasAccepted, isStored: Promise.all([published, write(tenant)]).then(() => {}) };
     },
     /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
@@ -160,7 +160,7 @@ export function createTenantCache(parts: TenantCacheParts) {
   const { learn, nameOf, refuse, ...statuses } = createKeyStatuses(parts);
   const { writing, put, landed } = createWrites(parts);
 
-  store.news?.onTold(({ key, value }) => void learn(tenants.named(digestIn(key)), value));
+  store.news?.onPublished(({ key, value }) => void learn(tenants.named(digestIn(key)), value));
   store.news?.onChanged((keys) => {
     for (const digest of new Set(keys.map(digestIn))) {
       const tenant = digest === PUBLIC.digest ? PUBLIC : tenants.find(digest);

@@ -138,7 +138,7 @@ PUBLIC.prove();
 const NO_KEY = 'none';
 
 /** Tenants that are remembered at once. */
-const MOST = { accepted: 10_000, others: 2_000 };
+const MOST = { accepted: 10_000, unproven: 2_000 };
 
 /** Headers whose tenants are at hand: a digest takes as long to make as a kept answer takes to find. */
 const MAX_AT_HAND = 256;
@@ -190,7 +190,7 @@ export class Tenants implements TenantTable {
   refusedAtMs = Number.NEGATIVE_INFINITY;
   readonly #digest: (authorization: string) => string;
   readonly #accepted = new LeastRecentTenants(MOST.accepted);
-  readonly #others = new LeastRecentTenants(MOST.others);
+  readonly #unproven = new LeastRecentTenants(MOST.unproven);
   /** Tenants by the headers that were last in use. */
   readonly #atHand = new Map<string, Tenant>();
   /** The tenant that was last in use: nothing takes its place before another one is. */
@@ -228,14 +228,14 @@ export class Tenants implements TenantTable {
   /** Finds a tenant by its digest; undefined if it isn't remembered. */
   find(digest: string): Tenant | undefined {
     if (this.#last?.digest === digest) return this.#last;
-    const tenant = this.#accepted.find(digest) ?? this.#others.find(digest);
+    const tenant = this.#accepted.find(digest) ?? this.#unproven.find(digest);
     if (tenant !== undefined) this.#use(tenant);
     return tenant;
   }
 
   prove(tenant: Tenant): void {
     tenant.isKnown = true;
-    this.#others.delete(tenant);
+    this.#unproven.delete(tenant);
     // One that was forgotten may have come back as another.
     if (this.#accepted.find(tenant.digest) !== undefined) return;
     tenant.isForgotten = false;
@@ -250,7 +250,7 @@ export class Tenants implements TenantTable {
 
   *all(): Generator<Tenant, void> {
     yield* this.#accepted.all();
-    yield* this.#others.all();
+    yield* this.#unproven.all();
   }
 
   /** Lists the tenants that the service has answered for, the most recently used first. */
@@ -260,7 +260,7 @@ export class Tenants implements TenantTable {
 
   #use(tenant: Tenant): void {
     if (tenant === this.#last) return;
-    (tenant.isKnown ? this.#accepted : this.#others).put(tenant);
+    (tenant.isKnown ? this.#accepted : this.#unproven).put(tenant);
     this.#last = tenant;
   }
 }

@@ -247,7 +247,7 @@ export function cachedFiguresStage(next: Fetch, parts: CachingParts): Figures['f
     const nowMs = now();
     const { looked, refused } = await withoutRefused(cached, sending, nowMs, parts.cache);
     const meeting = { next, sending, parts, nowMs };
-    const outcomes = await inPlaceOfYears(looked, sending, parts, (sent) => meet(sent, meeting));
+    const outcomes = await inPlaceOfYears(looked, sending, parts, (sent) => answerOrFetch(sent, meeting));
     for (const [name, outcome] of refused) outcomes.set(name, outcome);
     return outcomes;
   };
@@ -345,7 +345,7 @@ interface Meeting {
 }
 
 /** Answers demands from fresh entries, and has the missing ones fetched; returns the outcomes by the names of the demands. */
-async function meet(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
+async function answerOrFetch(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
   const { sending, parts } = meeting;
   const { cache, revalidation } = parts;
   const { tenantCache } = cache;

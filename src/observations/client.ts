@@ -4,7 +4,7 @@ import type { Sending } from '../service/sending.ts';
 import { type CachingParts, cachedFiguresStage, createLazyRevalidation, findCached } from './cached.ts';
 import {
   type CallParts,
-  called,
+  calledStage,
   type FetchedRows,
   NONE_WHOLE,
   type PairsToFetch,
@@ -20,9 +20,9 @@ import type {
   ObservationEntry,
   Outcome,
   Outcomes,
-  Telling,
+  FetchListener,
 } from './entries.ts';
-import { planned } from './planned.ts';
+import { plannedStage } from './planned.ts';
 import { type Demand, takenUntilMs } from './planner/demand.ts';
 import { mayNameYears } from './planner/learned.ts';
 import { inWhole, type Planning, sharesOf } from './planner/modes.ts';
@@ -54,7 +54,7 @@ export interface FiguresParts extends CallParts {
  * come. The stage stands below the pool, which makes one batch of the demands of all operations: so a demand that comes
  * to several gateways at once takes the calls that one of them would have made.
  */
-export function leased(next: FetchBatch, { inFlight, entries, ttlMs, now }: LeaseParts): FetchBatch {
+export function leasedStage(next: FetchBatch, { inFlight, entries, ttlMs, now }: LeaseParts): FetchBatch {
   const { cache } = inFlight;
   if (cache === null) return next;
   return async (demands, sending, listener) => {
@@ -106,7 +106,7 @@ export type ObservationClient = ReturnType<typeof createObservationClient>;
  */
 export function createObservationClient(parts: FiguresParts) {
   const { cache, service, renewal } = parts;
-  const pool = createObservationPool(leased(createDataFetch(parts), parts.leasing), parts.pooling);
+  const pool = createObservationPool(leasedStage(createDataFetch(parts), parts.leasing), parts.pooling);
   const load = async () => {
     const { createRevalidation } = await import('./revalidation.ts');
     return createRevalidation({ ...cache, ask: service.ask, mayRenew: renewal.mayRenew });
@@ -128,14 +128,14 @@ export function createObservationClient(parts: FiguresParts) {
 
 /** Fetches demands from the service, cached or not, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: CallParts): FetchBatch {
-  return planned(covered(called(parts, REPAIR), parts.planning), parts);
+  return plannedStage(coveredStage(calledStage(parts, REPAIR), parts.planning), parts);
 }
 
 /** Waits for all outcomes of a batch, on behalf of an operation that shares it with no other. */
-export function gathered(next: FetchBatch): Fetch {
+export function gatheredStage(next: FetchBatch): Fetch {
   return async (demands, sending) => {
     const outcomes: Outcomes = new Map();
-    const onOutcomes: Telling['onOutcomes'] = (settled, came) => {
+    const onOutcomes: FetchListener['onOutcomes'] = (settled, came) => {
       for (let i = 0; i < settled.length; i += 1)
         outcomes.set((settled[i] as Demand).key, came[i] as Outcome);
     };
@@ -156,7 +156,7 @@ type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRow
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
  * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
  */
-export function covered(next: ReturnType<typeof called>, parts: Planning): FetchPairs {
+export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planning): FetchPairs {
   const { learned } = parts;
   return async function fetchPairs(wanted, sending) {
     const { caller } = sending;

@@ -231,8 +231,8 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
       return isAtLimit(received, meta.limit, limit, limitEffect) && !isEveryPairPresent();
     };
     if (!looksCut(facts)) return false;
-    const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
-    if (isTold || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
+    const isStated = (meta.total !== null && meta.total > received) || meta.limit !== null;
+    if (isStated || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
     const one = await ask({ mode, rectangle, limit: 1 }, sending);
     learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
@@ -440,7 +440,7 @@ export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'r
 }
 
 /** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
-export function called(parts: CallParts, { cut, refused }: Repair): FetchTask {
+export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTask {
   const { planning, service, cache } = parts;
   const { learned } = planning;
   const calls = createDataCalls({ learned, send: service.send, now: cache.now });
@@ -508,14 +508,14 @@ function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
 function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
   const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
-  const isTold = wouldTellOfCut(answer, learned.facts());
-  if (!isHeeded || !isTold) learned.learn({ yearsParam: 'ignored' });
+  const isStated = wouldShowCut(answer, learned.facts());
+  if (!isHeeded || !isStated) learned.learn({ yearsParam: 'ignored' });
   else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
-  return isTold;
+  return isStated;
 }
 
 /** True if an answer would tell that it was cut: by a total that has proved true, or a limit that applied. */
-function wouldTellOfCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
+function wouldShowCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
   const { received, meta } = list;
   if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
   return meta.total !== null && (totals === 'true' || meta.total > received);

@@ -29,7 +29,7 @@ import {
 } from './planner/newest.ts';
 
 /** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
-const MAX_TEXTS = 20_000;
+const MAX_STRINGS = 20_000;
 
 /** Fields whose texts stand in many rows, in our words and in the service's. */
 const FIELDS = [
@@ -53,13 +53,13 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
  * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
  * the same as before.
  */
-export function createCommonTexts(): (rows: readonly ObservationRecord[]) => void {
+export function createStringPool(): (rows: readonly ObservationRecord[]) => void {
   const texts = new Map<string, string>();
 
   function common(text: string): string {
     const pooled = texts.get(text);
     if (pooled !== undefined) return pooled;
-    if (texts.size >= MAX_TEXTS) texts.clear();
+    if (texts.size >= MAX_STRINGS) texts.clear();
     texts.set(text, text);
     return text;
   }
@@ -227,7 +227,7 @@ const MAX_RANGES = 8;
 const entries = createObjectMemo<ObservationEntry>('entry');
 
 /** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
-const UNTOLD = { isUntold: true };
+const UNDECIDED = { isUndecided: true };
 
 /** A latest figure that the service itself may choose otherwise than a series tells it. */
 interface Choice {
@@ -235,7 +235,7 @@ interface Choice {
   readonly among: readonly ObservationRecord[];
   readonly series: readonly ObservationRecord[];
   /** The value to hold else. */
-  readonly otherwise: RawRows | typeof UNTOLD;
+  readonly otherwise: RawRows | typeof UNDECIDED;
 }
 
 export type ObservationEntries = ReturnType<typeof createObservationEntries>;
@@ -298,7 +298,7 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
  * @param several learns the countries and metrics that have several figures of a period
  */
 export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
-  const shareTexts = createCommonTexts();
+  const shareStrings = createStringPool();
   const { entryOf, entriesIn } = createEntryReader(several);
 
   /**
@@ -381,7 +381,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         const chosenRows = newest.length < 2 ? newest : contenders(newest);
         several.note(tenant, chosenRows, mode === 'series' && years === null);
         if (!isCaching) continue;
-        shareTexts(rows);
+        shareStrings(rows);
         if (years !== null) {
           // A row of a later year shows that those of the range are not the newest.
           const later = { from: years.from, to: null };
@@ -396,7 +396,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
         else if (chosenRows.length > 1)
-          choices.set(latest, { among: newest, series: rows, otherwise: UNTOLD });
+          choices.set(latest, { among: newest, series: rows, otherwise: UNDECIDED });
         else
           choices.set(latest, {
             among: newest.filter(({ locationName }) => locationName !== null),
@@ -465,9 +465,13 @@ export type Fetch = (demands: readonly Demand[], sending: Sending) => Promise<Ou
  * Fetches a batch, which several operations wait for. Outcomes are told as they come, those of a call together, so that
  * nobody waits for a call that others need.
  */
-export type FetchBatch = (demands: readonly Demand[], sending: Sending, listener: Telling) => Promise<void>;
+export type FetchBatch = (
+  demands: readonly Demand[],
+  sending: Sending,
+  listener: FetchListener,
+) => Promise<void>;
 
-export interface Telling {
+export interface FetchListener {
   /** Called with demands, each once, and their outcomes by place. */
   readonly onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
   /**
@@ -478,7 +482,7 @@ export interface Telling {
 }
 
 /** Tells that all of these demands have the same outcome. */
-export function tellAll({ onOutcomes }: Telling, demands: readonly Demand[], outcome: Outcome): void {
+export function settleAll({ onOutcomes }: FetchListener, demands: readonly Demand[], outcome: Outcome): void {
   if (demands.length === 0) return;
   onOutcomes(
     demands,

@@ -2,7 +2,7 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
 import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
-import type { FetchBatch, Outcome, Telling } from './entries.ts';
+import type { FetchBatch, Outcome, FetchListener } from './entries.ts';
 import { covers, type Demand, keyOf, latestOf, type Pair, type YearRange } from './planner/demand.ts';
 import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
 import { contenders, newestOf } from './planner/newest.ts';
@@ -13,7 +13,7 @@ type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRow
  * Plans demands as pairs to ask for as latest and as series, and tells the outcome of each demand by that of its pair: a
  * latest figure may stand in the series. Each call tells what it has brought, so that no demand waits for another's.
  */
-export function planned(
+export function plannedStage(
   next: FetchPairs,
   { planning, cache }: Pick<CallParts, 'planning' | 'cache'>,
 ): FetchBatch {
@@ -95,7 +95,7 @@ class Answers {
     if (isLatest && this.#came.size === 0 && !outcomes.includes('no figure'))
       return { demands: latestOf(pairs), outcomes: outcomes as readonly Outcome[] };
     const settled = { demands: [] as Demand[], outcomes: [] as Outcome[] };
-    const tell = (demands: readonly Demand[], outcome: Outcome) => {
+    const add = (demands: readonly Demand[], outcome: Outcome) => {
       settled.demands.push(...demands);
       for (const _ of demands) settled.outcomes.push(outcome);
     };
@@ -104,7 +104,7 @@ class Answers {
       const key = keyOf(pair);
       const outcome = outcomes[i] as PairOutcome;
       const rows = outcome === 'no figure' ? [] : outcome;
-      if (!isLatest) tell(this.#takeAnswered(key, years), rows);
+      if (!isLatest) add(this.#takeAnswered(key, years), rows);
       const before = this.#came.get(key);
       const isLatestWanted = isLatest || before !== undefined || this.latest.has(key);
       if (years !== null || !isLatestWanted) continue;
@@ -117,7 +117,7 @@ class Answers {
         latest.push([pair, figure]);
       }
     }
-    for (const [pair, figure] of latest) tell(latestOf([pair]), figure);
+    for (const [pair, figure] of latest) add(latestOf([pair]), figure);
     return settled;
   }
 
@@ -164,7 +164,7 @@ class Answers {
 function takingAlong(
   { mode, years }: PlanPart,
   { latest, series }: Answers,
-  { onCall }: Telling,
+  { onCall }: FetchListener,
 ): PairsToFetch['onTask'] {
   if (onCall === undefined) return undefined;
   return (task: Task) => {

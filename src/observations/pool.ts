@@ -12,8 +12,8 @@ import {
   type FetchBatch,
   type Outcome,
   type Outcomes,
-  type Telling,
-  tellAll,
+  type FetchListener,
+  settleAll,
   WrongGuess,
 } from './entries.ts';
 import type { Demand } from './planner/demand.ts';
@@ -160,7 +160,7 @@ class Queue {
       'country_graph.batch.demands': demands.length,
     });
     onBatch?.({ operations: ownBatch.requests.size, demands: demands.length });
-    const listener: Telling = {
+    const listener: FetchListener = {
       onOutcomes: (settled, outcomes) => this.#answer(ownBatch, settled, outcomes),
       onCall: (takeAlong) => this.#begin({ batch: ownBatch, takeAlong }),
     };
@@ -174,7 +174,7 @@ class Queue {
         ownBatch.trace?.end(errorNameOf(error));
         this.#end(ownBatch);
         const left = Array.from(this.#all.values()).filter(({ batch }) => batch === ownBatch);
-        tellAll(
+        settleAll(
           listener,
           left.map(({ demand }) => demand),
           errorOf(error),

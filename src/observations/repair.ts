@@ -82,8 +82,8 @@ function learnCut(answer: Rows, learned: Learned): boolean {
   const isUnlimited = answer.limit === undefined;
   if (isUnlimited && total !== null) learned.learn({ defaultRows: Math.min(defaultRows, received) });
   const mayAskForMore = isUnlimited && limitParam !== 'refused';
-  const isLimitTold = total !== null || meta.limit !== null || limitEffect === 'ignored';
-  if (!mayAskForMore && isLimitTold) learned.learn({ maxRows: Math.min(maxRows, meta.limit ?? received) });
+  const isLimitStated = total !== null || meta.limit !== null || limitEffect === 'ignored';
+  if (!mayAskForMore && isLimitStated) learned.learn({ maxRows: Math.min(maxRows, meta.limit ?? received) });
   return mayAskForMore;
 }
 

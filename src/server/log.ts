@@ -7,7 +7,7 @@ import { excerpt } from '../shared/errors.ts';
 
 /** Characters of one fault in the log: enough for stacks with their causes, but not for a service's answer. */
 const MAX_LENGTH = 65_536;
-const MAX_TEXT = 16_384;
+const MAX_STRING = 16_384;
 const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
@@ -15,7 +15,7 @@ const MAX_DEPTH = 8;
 function boundedError(error: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
-    const most = Math.min(MAX_TEXT, left);
+    const most = Math.min(MAX_STRING, left);
     left -= Math.min(text.length, most);
     return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
   };
@@ -58,7 +58,7 @@ interface LogBatch {
   rest: Buffer;
   readonly lines: number;
   /** Number of dropped lines that the batch tells of. */
-  readonly told: number;
+  readonly reported: number;
 }
 
 /**
@@ -86,7 +86,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
   function nextBatch(): LogBatch | null {
     if (lines.length === 0 && unreported === 0) return null;
     const text = lines.join('') + (unreported === 0 ? '' : lineOf(unreported));
-    const next = { rest: Buffer.from(text), lines: lines.length, told: unreported };
+    const next = { rest: Buffer.from(text), lines: lines.length, reported: unreported };
     lines = [];
     gathered = 0;
     unreported = 0;
@@ -100,7 +100,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
     } catch (error) {
       if (isStall(error)) return false;
       drop(sent.lines);
-      unreported += sent.told;
+      unreported += sent.reported;
       batch = null;
       return false;
     }

@@ -20,7 +20,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Milliseconds in which one origin at most is told of that may not ask. */
-const TELLING_INTERVAL_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /** Milliseconds, longer than common load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -87,7 +87,7 @@ export function createServer(parts: ServerParts) {
     ...(config.trustedProxies.length === 0 ? {} : { trustProxy: trusting(config.trustedProxies) }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
-  app.server.prependListener('clientError', tellOfCase);
+  app.server.prependListener('clientError', answerMethodInOtherCase);
   if (upgrades.size > 0) takeUpgrades(app, upgrades);
   metrics.watch(gateway);
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
@@ -174,7 +174,7 @@ const METHOD_IN_OTHER_CASE = new RegExp(`^(?:${[...METHODS.keys()].join('|')}) `
  * Tells a client that writes `query` for `QUERY` why its request can't be read: `fetch` puts none but the oldest methods
  * into upper case. Fastify closes the connection then.
  */
-function tellOfCase(
+function answerMethodInOtherCase(
   { code, rawPacket }: Error & { code?: string; rawPacket?: Buffer },
   socket: Duplex,
 ): void {
@@ -197,17 +197,17 @@ function writeTogether(
   const writes = new WriteQueue();
   app.addHook('onSend', (request, reply, payload, done) => {
     if (course.isClosing) reply.header('connection', 'close');
-    const isText = typeof payload === 'string';
-    if (!isText && !Buffer.isBuffer(payload)) {
+    const isString = typeof payload === 'string';
+    if (!isString && !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;
     }
     writes.add(function writeAnswer() {
       const { socket } = request.raw;
       try {
-        if (isText && payload.length < SHORT_LENGTH) done(null, payload);
+        if (isString && payload.length < SHORT_LENGTH) done(null, payload);
         else {
-          const body = isText ? Buffer.from(payload) : payload;
+          const body = isString ? Buffer.from(payload) : payload;
           outgoing.write(reply.raw, socket, body, (bytes) => done(null, bytes));
         }
       } catch (error) {
@@ -225,7 +225,7 @@ function allowOrigins(
   ofPlugins: readonly PluginHttp[],
   note: Log['note'],
 ): void {
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'OPTIONS') return done();
     const { origin, 'access-control-request-method': asked } = request.headers;
@@ -234,9 +234,9 @@ function allowOrigins(
     const message = `Pages of ${excerpt(origin)} may not ask here: CORS_ORIGINS doesn't list that origin.`;
     // The browser shows none of it to the page.
     const nowMs = performance.now();
-    if (nowMs - toldAtMs >= TELLING_INTERVAL_MS) {
+    if (nowMs - reportedAtMs >= REPORT_INTERVAL_MS) {
       note(message);
-      toldAtMs = nowMs;
+      reportedAtMs = nowMs;
     }
     refuse(request, reply, 403, 'BAD_REQUEST', message);
   });

@@ -159,7 +159,7 @@ function fetchMissing<Params, Result>(
   const { endpoint } = asked;
   if (isCaching(stage, endpoint) && stage.lookups !== undefined) stage.lookups.misses += 1;
   const shared = endpoint.caching === 'none' ? null : stage.inFlight.cache;
-  return shared === null ? fetchOwn(stage, asked, cached) : fetchOnce(stage, asked, cached, shared);
+  return shared === null ? fetchRecords(stage, asked, cached) : fetchOnce(stage, asked, cached, shared);
 }
 
 /** Fetches an answer once for all gateways that share a cache: the others wait, and read it there. */
@@ -178,7 +178,7 @@ async function fetchOnce<Params, Result>(
     names: [nameOf(call)],
     signal: sending.signal,
     async fetch() {
-      records = await fetchOwn(stage, asked, cached);
+      records = await fetchRecords(stage, asked, cached);
     },
     async takeOver(names) {
       const entry = await cachedRecords(endpoint, params, call, tenant, shared);
@@ -198,11 +198,11 @@ async function fetchOnce<Params, Result>(
   } catch (error) {
     if (!sending.signal.aborted) throw error;
     // Nothing is sent any more, but a stale answer may be served.
-    return fetchOwn(stage, asked, cached);
+    return fetchRecords(stage, asked, cached);
   }
 }
 
-async function fetchOwn<Params, Result>(
+async function fetchRecords<Params, Result>(
   stage: Stage,
   asked: Asked<Params, Result>,
   cached: Cached<Result>,

@@ -118,7 +118,7 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
 }
 
 /** Makes the failure that the body of a 200 tells of; null if it tells of none. */
-export function toldFailure(body: JsonObject, call: Call, sending: Sending): Failure | null {
+export function failureInBody(body: JsonObject, call: Call, sending: Sending): Failure | null {
   const failure = failureIn(body);
   if (failure === null) return null;
   const words =
@@ -245,14 +245,14 @@ function failureIn(body: JsonObject): { readonly words: string | undefined } | n
   const data = isObject(body.data) ? body.data : null;
   const meta = isObject(body.meta) ? body.meta : null;
   const hasStatus = STATUSES.some((name) => name !== 'code' && isFailed(body[name]));
-  const isTold = holdsAny(body.detail) || hasStatus || tellsPlainly(body) || isNothingElse(body);
-  if (isTold) return { words: wordsOf(body) };
+  const isAboutFailure = holdsAny(body.detail) || hasStatus || namesFailure(body) || isNothingElse(body);
+  if (isAboutFailure) return { words: wordsOf(body) };
   const failure =
-    meta !== null && tellsPlainly(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
+    meta !== null && namesFailure(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
   return failure && { words: wordsOf(failure) ?? wordsOf(body) };
 }
 
-function tellsPlainly(part: JsonObject): boolean {
+function namesFailure(part: JsonObject): boolean {
   const saysNo = FLAGS.some((name) => part[name] === false || part[name] === 'false');
   return saysNo || ERRORS.some((name) => holdsAny(part[name]));
 }

@@ -194,10 +194,10 @@ export class CallGate {
     if (code === 'RATE_LIMITED') return tenant.prove();
     if (code !== 'UNAUTHENTICATED' && code !== 'FORBIDDEN') return;
     tenant.refuse();
-    const areTold = this.#tenantCache.refuse(tenant, error);
+    const published = this.#tenantCache.refuse(tenant, error);
     this.#refused(error, tenant, call.route, rounds);
     // A client that is told of the refusal may go to another gateway, which has to know of it by then.
-    return areTold;
+    return published;
   }
 
   /** An answer to a protected call accepts the key; a 404 of a proxy before the service says nothing of either. */

@@ -107,8 +107,8 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     if (status === 200) {
       const last = bodies.get(call.target);
       const result = await read(body, sending.caller, last, call.route === countries.route);
-      if (result !== last && call.route !== health.route && mayTellOfFailure(result.body)) {
-        const failure = (await failedAnswers()).toldFailure(result.body, call, sending);
+      if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {
+        const failure = (await failedAnswers()).failureInBody(result.body, call, sending);
         if (failure !== null) throw failure;
       }
       if (result !== last) bodies.set(call.target, result);
@@ -143,14 +143,14 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
 const failedAnswers = () => import('./failed-answers.ts');
 
 /** Names of members by which the `meta` of a list may tell of a failure. */
-const TELLING = /^(?:error|exception|success$|ok$)/;
+const FAILURE_MEMBER = /^(?:error|exception|success$|ok$)/;
 
 /** Tells if the body of a 200 may tell of a failure: any object may, except one that holds a list, and counts at the most. */
-function mayTellOfFailure(body: unknown): body is JsonObject {
+function mayBeFailure(body: unknown): body is JsonObject {
   if (!isObject(body)) return false;
   const { data, meta = null, ...rest } = body;
   const isList = Array.isArray(data) && Object.keys(rest).length === 0;
-  return !isList || (isObject(meta) && Object.keys(meta).some((name) => TELLING.test(name)));
+  return !isList || (isObject(meta) && Object.keys(meta).some((name) => FAILURE_MEMBER.test(name)));
 }
 
 /** Words the failure of a request. An error that is no failure of the service stays as it is. */

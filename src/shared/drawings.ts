@@ -60,7 +60,7 @@ export interface PictureFacts {
   /** Pixels of the drawing for each of the widths that were asked about. */
   readonly sizes: readonly (readonly [width: number, height: number])[];
   /** The other pictures that the answer makes, by the keys of their first indicators. */
-  readonly others: readonly (readonly [indicator: string, title: string])[];
+  readonly otherPictures: readonly (readonly [indicator: string, title: string])[];
 }
 
 /** A drawn picture, in pixels; without any if the answer has nothing to draw. */

@@ -76,7 +76,7 @@ export class Failure extends Error {
 }
 
 /** Fields of an error's `extensions`, beside those that its code implies. */
-interface ToldFields extends FailureFields {
+interface FailureExtensions extends FailureFields {
   readonly requestId?: string | undefined;
 }
 
@@ -87,7 +87,7 @@ interface ToldFields extends FailureFields {
 export function errorBody(
   code: FailureCode | 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
   message: string,
-  fields: ToldFields,
+  fields: FailureExtensions,
   rest: object = {},
 ): string {
   const retryable = code in FAILURES && FAILURES[code as FailureCode].retryable;

@@ -51,7 +51,7 @@ export function createWarnings() {
   let subjects: Set<string | object> | undefined;
   let looks: (() => void)[] | undefined;
   let omitted = 0;
-  let firstUntold: WarningCode | undefined;
+  let firstOmitted: WarningCode | undefined;
 
   function add(subject: string | object, code: WarningCode, make: () => Warning): void {
     subjects ??= new Set();
@@ -62,7 +62,7 @@ export function createWarnings() {
       return;
     }
     omitted += 1;
-    firstUntold ??= code;
+    firstOmitted ??= code;
   }
 
   return {
@@ -82,12 +82,12 @@ export function createWarnings() {
       looks.push(look);
     },
     /** Returns the warnings as the answer tells them, in the order they came; undefined if there are none. */
-    told(): readonly Warning[] | undefined {
+    listed(): readonly Warning[] | undefined {
       if (looks !== undefined) for (const look of looks) look();
       if (warnings.length === 0) return undefined;
-      if (firstUntold === undefined) return warnings;
+      if (firstOmitted === undefined) return warnings;
       const message = `Warnings that are not listed here: ${omitted}.`;
-      return [...warnings, { code: firstUntold, message, path: [], count: omitted }];
+      return [...warnings, { code: firstOmitted, message, path: [], count: omitted }];
     },
   };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { steadied } from '../../src/shared/async/clock.ts';
+import { createSteadyClock } from '../../src/shared/async/clock.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -25,7 +25,7 @@ function settable() {
 describe('a clock that is set back', () => {
   it('a clock that is set back goes on from where it was, until it is past that', () => {
     let [atMs, elapsedMs] = [1_000_000, 0];
-    const now = steadied(
+    const now = createSteadyClock(
       () => atMs,
       () => elapsedMs,
     );
@@ -44,7 +44,7 @@ describe('a clock that is set back', () => {
 
   it('a clock that is set back knows what has passed though nobody has looked meanwhile', () => {
     let [atMs, elapsedMs] = [1_000_000, 500];
-    const now = steadied(
+    const now = createSteadyClock(
       () => atMs,
       () => elapsedMs,
     );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCommonTexts } from '../../src/observations/entries.ts';
+import { createStringPool } from '../../src/observations/entries.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 import { heapBytes } from '../support/heap.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
@@ -19,7 +19,7 @@ it('sharing of common texts changes nothing that a row says, nor what was sent',
     { ...row, location_name: ' ', country_name: '' },
   ];
   const [before, after] = [sent(rows), sent(rows)];
-  createCommonTexts()(after);
+  createStringPool()(after);
   expect(after).toEqual(before);
   expect(after.map(({ record }) => record)).toEqual(rows);
 });
@@ -28,7 +28,7 @@ it('rows that say the same share one text', () => {
   // Long texts: 16 MB of them are far more than anything else that comes and goes in this process.
   const texts = { metric_name: 'name '.repeat(80), unit: 'unit '.repeat(80) };
   const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, ...texts, value }));
-  const shareTexts = createCommonTexts();
+  const shareTexts = createStringPool();
   const heldBy = (hold: (rows: readonly ObservationRecord[]) => void) => {
     const before = heapBytes();
     const held = sent(rows);
@@ -42,7 +42,7 @@ it('rows that say the same share one text', () => {
 });
 
 it("common texts are forgotten, so that they don't become ever more", () => {
-  const shareTexts = createCommonTexts();
+  const shareTexts = createStringPool();
   const round = (from: number) => {
     const rows = Array.from({ length: 10_000 }, (_, i) => ({
       ...row,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { FiguresParts } from '../../src/observations/client.ts';
 import { createDataFetch } from '../../src/observations/client.ts';
-import type { Outcome, Telling } from '../../src/observations/entries.ts';
+import type { Outcome, FetchListener } from '../../src/observations/entries.ts';
 import { createRefusedNames } from '../../src/observations/entries.ts';
 import {
   covers,
@@ -67,10 +67,10 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
         else settle(demand, refused.outcome);
       }
       const taken: Demand[] = [];
-      const onOutcomes: Telling['onOutcomes'] = (told, came) => {
+      const onOutcomes: FetchListener['onOutcomes'] = (told, came) => {
         for (const [i, outcome] of came.entries()) settle(told[i] as Demand, outcome);
       };
-      const onCall: Telling['onCall'] = (takeAlong) => {
+      const onCall: FetchListener['onCall'] = (takeAlong) => {
         const offer = (some: readonly Demand[]) =>
           taken.push(...some.filter((demand) => !taken.includes(demand) && takeAlong(demand)));
         offer(late.slice(late.length / 2));

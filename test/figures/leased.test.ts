@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createLocalStore } from '../../src/cache/backing.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
-import { gathered, leased } from '../../src/observations/client.ts';
+import { gatheredStage, leasedStage } from '../../src/observations/client.ts';
 import type { FetchBatch } from '../../src/observations/entries.ts';
 import { changedAt, type Demand } from '../../src/observations/planner/demand.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
@@ -32,7 +32,7 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
     const outcomes = await next(demands, sending);
     onOutcomes(demands, [...outcomes.values()]);
   };
-  const stage = gathered(leased(nextBatch, parts.leasing));
+  const stage = gatheredStage(leasedStage(nextBatch, parts.leasing));
   setTimeout(() => void leases.end(lease, true), 20);
   const outcomes = await stage([demand], sending);
   const { bill } = sending;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
-import { covered } from '../../src/observations/client.ts';
-import { called, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/data-calls.ts';
+import { coveredStage } from '../../src/observations/client.ts';
+import { calledStage, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/entries.ts';
-import { planned } from '../../src/observations/planned.ts';
+import { plannedStage } from '../../src/observations/planned.ts';
 import {
   type Demand,
   demandFor,
@@ -21,7 +21,7 @@ import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
 import { type FurtherParts, openNameSearch, partsWith } from './parts.ts';
 
-type FetchTask = ReturnType<typeof called>;
+type FetchTask = ReturnType<typeof calledStage>;
 
 const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
 
@@ -32,12 +32,12 @@ async function plan(
   further: FurtherParts = { overfetchRows: 0 },
 ) {
   const asked: { mode: Mode; pairs: string[] }[] = [];
-  const next: Parameters<typeof planned>[0] = async (wanted) => {
+  const next: Parameters<typeof plannedStage>[0] = async (wanted) => {
     if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOf) });
     settle(wanted);
     return NONE_WHOLE;
   };
-  const fetch = planned(next, partsWith(further));
+  const fetch = plannedStage(next, partsWith(further));
   const outcomes: [string, Outcome][] = [];
   await fetch(demands, sendingFor(), {
     onOutcomes: (told, came) =>
@@ -163,7 +163,7 @@ async function cover(
     codesPerCall,
     save: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
   });
-  const call = called(parts, { cut: completed, refused: bisected });
+  const call = calledStage(parts, { cut: completed, refused: bisected });
   const settled = new Map<string, Outcome | 'no figure'>();
   const wanted: PairsToFetch = {
     mode,
@@ -176,7 +176,7 @@ async function cover(
     round: 0,
     search: openNameSearch(),
   };
-  const fetched = await covered(through(call), parts.planning)(wanted, sendingFor());
+  const fetched = await coveredStage(through(call), parts.planning)(wanted, sendingFor());
   return { fetched, settled, kept, learned };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDataFetch, gathered } from '../../src/observations/client.ts';
+import { createDataFetch, gatheredStage } from '../../src/observations/client.ts';
 import type { Outcome } from '../../src/observations/entries.ts';
 import { createRefusedNames } from '../../src/observations/entries.ts';
 import {
@@ -38,7 +38,7 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
       }
     },
   });
-  const fetch = gathered(createDataFetch(parts));
+  const fetch = gatheredStage(createDataFetch(parts));
   return {
     learned,
     kept,

@@ -174,7 +174,7 @@ describe('pictures', () => {
     const names = (chosen: string[]) => coloured(picture, chosen).top.map(({ name }) => name);
     expect(names([])).toEqual(['C19', 'C18', 'C17', 'C16', 'C15', 'C14', 'C13', 'C12']);
     expect(names(['C3'])).toEqual(['C19', 'C18', 'C17', 'C16', 'C15', 'C14', 'C13', 'C3']);
-    expect(coloured(picture, []).others).toHaveLength(12);
+    expect(coloured(picture, []).rest).toHaveLength(12);
   });
 
   it('pictures never put two units on one axis', () => {

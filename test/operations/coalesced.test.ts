@@ -161,7 +161,7 @@ describe('a run that several wait for', () => {
       runs.push({ incoming, end });
       return end.promise;
     };
-    const handle = new AnswersTable(parts, { hits: 0, misses: 0 }).answering(run, (next) => next);
+    const handle = new AnswersTable(parts, { hits: 0, misses: 0 }).answersStage(run, (next) => next);
     const params = {
       text: '{ a }',
       operationName: undefined,

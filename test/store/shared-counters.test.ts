@@ -40,7 +40,7 @@ function linkTo(hub: ReturnType<typeof createHub>): HubLink {
     nearCacheBytes: 0,
     onChanged() {},
     onCleared() {},
-    onTold() {},
+    onPublished() {},
   };
 }
 

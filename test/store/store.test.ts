@@ -18,7 +18,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Backing } from '../../src/cache/backing.ts';
-import { guarded, packing } from '../../src/cache/elsewhere.ts';
+import { guardedBacking, packing } from '../../src/cache/elsewhere.ts';
 import { openStore } from '../../src/cache/open-store.ts';
 import { StoreOutage } from '../../src/cache/outage.ts';
 import type { Store } from '../../src/cache/store.ts';
@@ -306,7 +306,7 @@ describe('a store that', () => {
         first: fault,
       };
       const told: unknown[] = [];
-      const { adapter, clear, first, close } = guarded(backing, {
+      const { adapter, clear, first, close } = guardedBacking(backing, {
         timeoutMs: 10,
         onError: (error) => told.push(error),
       });
@@ -328,7 +328,7 @@ describe('a store that', () => {
     const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
     const taken = { isTaken: true, callsThisMinute: 1, callsThisMonth: 1, note: null };
     let takes = 0;
-    const { adapter, sharedCounters } = guarded(
+    const { adapter, sharedCounters } = guardedBacking(
       {
         ...EMPTY,
         adapter: { getMany: () => later(110, ['late']), setMany: () => later(110, undefined) },
@@ -361,7 +361,7 @@ describe('a store that', () => {
       ...EMPTY,
       first: (name, value) => (isBroken ? Promise.reject(new Error('no store')) : EMPTY.first(name, value)),
     };
-    const { first, onReturn } = guarded(backing, { timeoutMs: 10, onError() {} });
+    const { first, onReturn } = guardedBacking(backing, { timeoutMs: 10, onError() {} });
     let returns = 0;
     onReturn(() => {
       returns += 1;

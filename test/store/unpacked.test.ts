@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Adapter } from '../../src/cache/backing.ts';
-import { AtHand, packing, unpacked } from '../../src/cache/elsewhere.ts';
+import { StandInCache, packing, unpackedStore } from '../../src/cache/elsewhere.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {
@@ -11,7 +11,7 @@ function open(maxBytes = 1e6) {
       for (const { key, value } of entries) texts.set(key, String(value));
     },
   };
-  return { texts, adapter: unpacked(store, new AtHand(maxBytes)) };
+  return { texts, adapter: unpackedStore(store, new StandInCache(maxBytes)) };
 }
 
 const envelope = (value: unknown) => ({ value, expires: 2_000_000_000_000 });

@@ -13,7 +13,7 @@ import {
   loadCatalogue,
   loadExchanges,
   searchedIndicator,
-  type Told,
+  type Listed,
 } from './catalogue.ts';
 import { useInsertFigure, useInsertName } from './insert.ts';
 import { searched } from './search.ts';
@@ -160,10 +160,10 @@ function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
 
 /** Countries that have figures: the service is asked only once somebody wants to know. */
 function Coverage({ of: key }: { readonly of: string }) {
-  const [coverage, setTold] = useState<Told<Country> | 'asking' | null>(null);
+  const [coverage, setCoverage] = useState<Listed<Country> | 'asking' | null>(null);
   async function ask() {
-    setTold('asking');
-    setTold(await countriesWith(key));
+    setCoverage('asking');
+    setCoverage(await countriesWith(key));
   }
   if (coverage === null) {
     return (

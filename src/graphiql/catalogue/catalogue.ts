@@ -32,7 +32,7 @@ export interface Asked {
   readonly error: string | null;
 }
 
-export interface Told<T> extends Asked {
+export interface Listed<T> extends Asked {
   readonly items: readonly T[];
 }
 
@@ -45,7 +45,7 @@ export interface Catalogue extends Asked {
 export const catalogue = createStore<Catalogue | null>(null);
 
 /** Codes of the exchanges, once somebody has asked for them. */
-export const exchangeCodes = createStore<Told<string> | null>(null);
+export const exchangeCodes = createStore<Listed<string> | null>(null);
 
 const CATALOGUE = `query Catalogue {
   indicators { key name unit category hasData sources { key } }
@@ -98,7 +98,7 @@ export async function loadExchanges(): Promise<void> {
 }
 
 /** Countries that have figures of an indicator. */
-export async function countriesWith(key: string): Promise<Told<Country>> {
+export async function countriesWith(key: string): Promise<Listed<Country>> {
   const answer = await send({ query: COVERAGE, variables: { key } });
   const { indicator = null } = (answer.data ?? {}) as {
     readonly indicator?: {

@@ -15,7 +15,7 @@ type Position = Parameters<
 interface Entry {
   readonly name: string;
   /** The words that people look for: the name of a thing as often as its key. */
-  readonly found: string;
+  readonly terms: string;
   readonly about: string;
 }
 
@@ -85,7 +85,7 @@ function provide(
       // The editor would find letters that stand apart: it takes these as they come, and asks again at each letter.
       return {
         incomplete: true,
-        suggestions: searched(entries, literal.before, (entry) => ({ ...entry, name: entry.found })).map(
+        suggestions: searched(entries, literal.before, (entry) => ({ ...entry, name: entry.terms })).map(
           ({ name, about }, i) => ({
             label: { label: name, description: about },
             kind: Value,
@@ -132,26 +132,26 @@ function textBefore(model: Model, { lineNumber, column }: Position): string {
 /** All names of a kind; null if they haven't been asked for. */
 function entriesFor(named: Named): readonly Entry[] | null {
   if (named === 'exchange') {
-    return exchangeCodes.get()?.items.map((name) => ({ name, found: name, about: 'exchange' })) ?? null;
+    return exchangeCodes.get()?.items.map((name) => ({ name, terms: name, about: 'exchange' })) ?? null;
   }
   const loaded = catalogue.get();
   if (loaded === null || (loaded.error !== null && loaded.indicators.length === 0)) return null;
   if (named === 'indicator') {
     return loaded.indicators.map(({ key, name, unit }) => ({
       name: key,
-      found: `${key} ${name ?? ''}`,
+      terms: `${key} ${name ?? ''}`,
       about: `${name ?? ''}, ${unit ?? ''}`,
     }));
   }
   if (named === 'country')
     return loaded.countries.map(({ code, name }) => ({
       name: code,
-      found: `${code} ${name ?? ''}`,
+      terms: `${code} ${name ?? ''}`,
       about: name ?? '',
     }));
   const names =
     named === 'category'
       ? loaded.indicators.flatMap(({ category }) => category ?? [])
       : loaded.indicators.flatMap(({ sources }) => (sources ?? []).map(({ key }) => key));
-  return [...new Set(names)].sort().map((name) => ({ name, found: name, about: named }));
+  return [...new Set(names)].sort().map((name) => ({ name, terms: name, about: named }));
 }

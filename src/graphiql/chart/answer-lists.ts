@@ -13,7 +13,7 @@ export interface AnswerList {
 
 type Row = ReadonlyMap<string, Cell>;
 
-interface Found {
+interface FoundList {
   readonly columns: Set<string>;
   readonly rows: Row[];
 }
@@ -32,7 +32,7 @@ export function listsIn(query: string, operationName: string | undefined, data: 
   try {
     const { operation, fieldsOf } = parsedOperation(query, operationName);
     if (operation === undefined || !isObject(data)) return [];
-    const lists = new Map<string, Found>();
+    const lists = new Map<string, FoundList>();
     const row = collect([operation.selectionSet], data, '', new Map(), lists, fieldsOf);
     if (lists.size === 0 && row.size > 0) lists.set('', { columns: new Set(row.keys()), rows: [row] });
     return [...lists]
@@ -56,7 +56,7 @@ function collect(
   on: JsonObject,
   path: string,
   inherited: Row,
-  lists: Map<string, Found>,
+  lists: Map<string, FoundList>,
   fieldsOf: FieldsOf,
 ): Row {
   const cells = new Map(inherited);

@@ -29,17 +29,17 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
   const isFailed = pictures?.length === 0 && (answer.errors ?? []).length > 0;
   const earlier = usePictures(isFailed ? before : null);
   if (pictures === null || earlier === null) return <p role="status">Looking for figures …</p>;
-  return <Found exchange={exchange} own={pictures} earlier={earlier} />;
+  return <FoundPictures exchange={exchange} ownPictures={pictures} earlier={earlier} />;
 }
 
-interface FoundProps {
+interface FoundPicturesProps {
   readonly exchange: Exchange;
-  readonly own: readonly Picture[];
+  readonly ownPictures: readonly Picture[];
   /** Pictures of the run before, if this one failed. */
   readonly earlier: readonly Picture[];
 }
 
-function Found({ exchange, own: ownPictures, earlier }: FoundProps) {
+function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
   const { operation, answer, before } = exchange;
   const { query, operationName } = operation;
   const pictures = ownPictures.length > 0 ? ownPictures : earlier;

@@ -7,7 +7,7 @@ import { type Picture, pictureSteps } from './picture.ts';
 
 interface Finding {
   /** Null while they are still looked for. */
-  found: readonly Picture[] | null;
+  pictures: readonly Picture[] | null;
   readonly steps: Iterator<void, Picture[]>;
   rest: Promise<readonly Picture[]> | null;
 }
@@ -20,7 +20,7 @@ function findingOf({ operation: { variables, operationName }, drawn }: Exchange)
   let finding = findings.get(drawn);
   if (finding === undefined) {
     const steps = stepsOf(drawn, variables ?? {}, operationName);
-    finding = { found: inOneTurn(steps) ?? null, steps, rest: null };
+    finding = { pictures: inOneTurn(steps) ?? null, steps, rest: null };
     findings.set(drawn, finding);
   }
   return finding;
@@ -38,9 +38,9 @@ function* stepsOf(
 /** Resolves to the pictures of an answer, once all of it has been looked through. */
 export function picturesIn(exchange: Exchange): Promise<readonly Picture[]> {
   const finding = findingOf(exchange);
-  if (finding.found !== null) return Promise.resolve(finding.found);
+  if (finding.pictures !== null) return Promise.resolve(finding.pictures);
   finding.rest ??= inTurns(finding.steps).then((pictures) => {
-    finding.found = pictures;
+    finding.pictures = pictures;
     return pictures;
   });
   return finding.rest;
@@ -51,12 +51,12 @@ export function usePictures(exchange: Exchange | null): readonly Picture[] | nul
   const finding = useMemo(() => (exchange === null ? null : findingOf(exchange)), [exchange]);
   const [, setReady] = useState<Finding | null>(null);
   useEffect(() => {
-    if (exchange === null || finding === null || finding.found !== null) return;
+    if (exchange === null || finding === null || finding.pictures !== null) return;
     let isCurrent = true;
     void picturesIn(exchange).then(() => isCurrent && setReady(finding));
     return () => {
       isCurrent = false;
     };
   }, [exchange, finding]);
-  return finding === null ? [] : finding.found;
+  return finding === null ? [] : finding.pictures;
 }

@@ -64,7 +64,7 @@ interface Place {
 interface Scope {
   readonly fieldsOf: FieldsOf;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly found: Figure[];
+  readonly figures: Figure[];
   /** Sources that the answer tells more of than their keys. */
   readonly origins: Map<string, Origin>;
 }
@@ -97,7 +97,7 @@ export function* figureSteps(
     const scope: Scope = {
       fieldsOf,
       variables: { ...defaultsOf(operation), ...variables },
-      found: [],
+      figures: [],
       origins: new Map(),
     };
     if (operation === undefined) return [];
@@ -105,9 +105,9 @@ export function* figureSteps(
       visit(operation.selectionSet, part, {}, scope);
       yield;
     }
-    const { found, origins } = scope;
-    if (origins.size === 0) return found;
-    return found.map((figure) => ({ ...figure, origin: origins.get(figure.source ?? '') ?? null }));
+    const { figures, origins } = scope;
+    if (origins.size === 0) return figures;
+    return figures.map((figure) => ({ ...figure, origin: origins.get(figure.source ?? '') ?? null }));
   } catch {
     return [];
   }
@@ -174,8 +174,8 @@ function noteOrigins(set: SelectionSetNode, below: Json, scope: Scope): void {
       licence: text(licence) ?? text(license) ?? null,
       refreshedAt: text(lastSuccessfulRefresh) ?? null,
     };
-    const isTold = Object.values(origin).some((fact) => fact !== null);
-    if (typeof key === 'string' && isTold) scope.origins.set(key, origin);
+    const isNamed = Object.values(origin).some((fact) => fact !== null);
+    if (typeof key === 'string' && isNamed) scope.origins.set(key, origin);
   }
 }
 
@@ -226,7 +226,7 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
   const name = text(country.name);
   const code = text(country.code) ?? place.countryCode?.toUpperCase() ?? (name && codeOf(name)) ?? name ?? '';
   const key = text(indicator.key) ?? place.metricKey ?? text(indicator.name) ?? responseKey(field);
-  scope.found.push({
+  scope.figures.push({
     country: code,
     countryName: name ?? nameOf(code) ?? code,
     indicator: key,

@@ -33,10 +33,10 @@ export function lineColours(
   picture: LinesPicture,
   chosen: readonly string[],
   { lines }: Colours,
-): { readonly top: readonly Line[]; readonly others: readonly Line[]; colourOf(name: string): string } {
-  const { top, others: rest } = coloured(picture, chosen);
+): { readonly top: readonly Line[]; readonly rest: readonly Line[]; colourOf(name: string): string } {
+  const { top, rest } = coloured(picture, chosen);
   const byName = new Map(top.map(({ name }, i) => [name, lines[i % lines.length] as string]));
-  return { top, others: rest, colourOf: (name) => byName.get(name) ?? '' };
+  return { top, rest, colourOf: (name) => byName.get(name) ?? '' };
 }
 
 /**
@@ -49,7 +49,7 @@ export function drawLines(
   marginLeft = LEFT,
 ): Plotted {
   const { width, colours } = look;
-  const { top, others: rest, colourOf } = lineColours(picture, chosen, colours);
+  const { top, rest, colourOf } = lineColours(picture, chosen, colours);
   const points = top.flatMap((line) => line.points);
   const focus = top.some(({ name }) => name === look.focus) ? look.focus : null;
   const bounded = top.filter(

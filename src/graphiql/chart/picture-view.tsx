@@ -215,7 +215,7 @@ function Legend({
     const drawn = list.current?.closest('.picture')?.querySelector<SVGSVGElement>('.frame svg');
     if (drawn != null) emphasise(drawn, name, true);
   };
-  const { top, others: rest, colourOf } = lineColours(picture, chosen, colours);
+  const { top, rest, colourOf } = lineColours(picture, chosen, colours);
   if (top.length < 2) return null;
   return (
     <div className="legend">

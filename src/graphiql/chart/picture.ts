@@ -317,13 +317,13 @@ export function ranked(lines: readonly Line[]): Line[] {
 }
 
 /** Splits the lines of a picture into those with a colour and the others below them. */
-export function coloured(picture: LinesPicture, chosen: readonly string[]): { top: Line[]; others: Line[] } {
-  if (picture.lines.length <= MAX_COLOURED) return { top: [...picture.lines], others: [] };
+export function coloured(picture: LinesPicture, chosen: readonly string[]): { top: Line[]; rest: Line[] } {
+  if (picture.lines.length <= MAX_COLOURED) return { top: [...picture.lines], rest: [] };
   const byRank = ranked(picture.lines);
   const wanted = byRank.filter(({ name }) => chosen.includes(name)).slice(0, MAX_COLOURED);
   const rest = byRank.filter((line) => !wanted.includes(line));
   const top = byRank.filter(
     (line) => wanted.includes(line) || rest.slice(0, MAX_COLOURED - wanted.length).includes(line),
   );
-  return { top, others: byRank.filter((line) => !top.includes(line)) };
+  return { top, rest: byRank.filter((line) => !top.includes(line)) };
 }

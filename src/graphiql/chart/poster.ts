@@ -128,7 +128,7 @@ function lineLegend(
   width: number,
   colours: Colours,
 ) {
-  const { top, others: rest, colourOf } = lineColours(picture, chosen, colours);
+  const { top, rest, colourOf } = lineColours(picture, chosen, colours);
   const entries = top.map(({ name }) => ({ name, line: name, colour: colourOf(name) }));
   if (rest.length > 0) entries.push({ name: othersName(rest.length), line: '', colour: colours.other });
   const legend = svgElement('g', { class: 'legend', 'font-size': 13 });

@@ -11,7 +11,7 @@ const MAX_COLUMNS = 40;
 /** Columns beyond which a table is wider than a page. */
 const MANY_COLUMNS = 10;
 /** Characters of a cell. */
-const MAX_TEXT = 160;
+const MAX_LENGTH = 160;
 
 /**
  * A table whose columns sort its rows, page by page.
@@ -170,5 +170,5 @@ function textOf(cell: Cell, column: string): string {
   // A year is no amount.
   if (typeof cell === 'number') return /year$/i.test(column) ? String(cell) : fullNumber(cell);
   const text = String(cell);
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

@@ -41,7 +41,7 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
   /** The line that stands out while no figure is meant. */
   let pinned: string | null = null;
 
-  function show(index: number, isTold = false): void {
+  function show(index: number, isAnnounced = false): void {
     const spot = all[index];
     tip.hidden = spot === undefined;
     if (spot === undefined || svg === null) {
@@ -58,7 +58,7 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
     svg.append(dot);
     emphasise(svg, spot.line);
     placeTip(tip, frame, svg, spot);
-    status.textContent = isTold ? spot.words.replaceAll('\n', ', ') : '';
+    status.textContent = isAnnounced ? spot.words.replaceAll('\n', ', ') : '';
   }
 
   function meant(event: PointerEvent): number {

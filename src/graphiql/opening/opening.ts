@@ -5,7 +5,7 @@
  */
 import { apiKey } from '../api-key.ts';
 import { withNeededFields } from '../chart/needed-fields.ts';
-import { sendAhead } from '../send.ts';
+import { sendEarly } from '../send.ts';
 import { beginWithKey, loadSettings } from '../settings.ts';
 import { early } from './early.ts';
 import { QUESTIONS } from './questions.ts';
@@ -40,7 +40,7 @@ async function answer(onto: Element, query: string): Promise<void> {
   // Leaves it to the page, once it is whole, to say that the key is missing.
   if (apiKey.get() === '') return;
   const sent = withNeededFields(query, undefined)?.query ?? query;
-  const [{ data }, { drawFirst }] = await Promise.all([sendAhead(sent), import('./first-picture.ts')]);
+  const [{ data }, { drawFirst }] = await Promise.all([sendEarly(sent), import('./first-picture.ts')]);
   drawFirst(onto, sent, data, settings.demoKeys !== null);
   // Shows it before anything else is done.
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));

@@ -52,7 +52,7 @@ interface Scope {
   fieldsLeft: number;
 }
 
-interface Found {
+interface FoundField {
   readonly nodes: FieldNode[];
   readonly owner: string;
   isSure: boolean;
@@ -65,7 +65,7 @@ function objectType(
   depth: number,
 ): string {
   if (depth > MAX_DEPTH) return 'unknown';
-  const fields = new Map<string, Found>();
+  const fields = new Map<string, FoundField>();
   const spread = new Set<string>();
   for (const set of sets) collect(scope, typeName, set, true, fields, spread);
   scope.fieldsLeft -= fields.size;
@@ -83,7 +83,7 @@ function collect(
   typeName: string,
   { selections }: SelectionSetNode,
   isSure: boolean,
-  fields: Map<string, Found>,
+  fields: Map<string, FoundField>,
   spread: Set<string>,
 ): void {
   for (const one of selections) {

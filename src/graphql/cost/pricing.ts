@@ -10,13 +10,13 @@ import type { Tenant } from '../../keys/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../keys/tenant-cache.ts';
 import { cachedFiguresStage, type FiguresCache, findCached, isFresh } from '../../observations/cached.ts';
 import type { FiguresParts } from '../../observations/client.ts';
-import { createDataFetch, gathered } from '../../observations/client.ts';
+import { createDataFetch, gatheredStage } from '../../observations/client.ts';
 import type { CallParts } from '../../observations/data-calls.ts';
 import {
   createObservationEntries,
   type FetchBatch,
   type Figures,
-  tellAll,
+  settleAll,
 } from '../../observations/entries.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
 import { Effort } from '../../observations/loaders/effort.ts';
@@ -137,7 +137,8 @@ async function priceOf(
   });
   // Held values are listed; if that decides nothing, it is left.
   if (isExplained && effort.refusal === null) await fetchCached(tally.cachedDemands);
-  const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
+  const isListed = ({ code, route = ROUTE_OF_WARNING[code] ?? '' }: Warning) =>
+    bill.byRoute[route] === undefined;
   if (effort.refusal === null) tally.close();
   return {
     bill,
@@ -148,7 +149,7 @@ async function priceOf(
     /** Errors that the operation would fail with before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
     /** Warnings that the answer would have, as far as held values tell. */
-    warnings: (warnings.told() ?? []).filter(isTold),
+    warnings: (warnings.listed() ?? []).filter(isListed),
     /** The failure that ended the pricing before its end, since the operation is too dear; null if none did. */
     refusal: effort.refusal,
   };
@@ -219,8 +220,8 @@ function openDryRun(
   const { isDeriving } = certaintyOf(document, parts.schema);
   const isSharedCacheable = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
   const lone = createLoneFigures(dry, (next) => {
-    const counting = tallied(next, planning.learned, isDeriving, tally);
-    return isSharedCacheable ? spared(counting) : counting;
+    const counting = talliedStage(next, planning.learned, isDeriving, tally);
+    return isSharedCacheable ? sparedStage(counting) : counting;
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
@@ -302,7 +303,7 @@ function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted,
 }
 
 /** Looks at demands about to be planned: if they take just the calls of their plan, and too many. */
-function tallied(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
+function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
   /** Tells if a demand is for a series whose length is known: it takes just the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
@@ -321,13 +322,13 @@ function tallied(next: FetchBatch, learned: Learned, isDeriving: boolean, tally:
  * Spares demands that a call before may have brought, and the operation has held by then: figures of any country with
  * any metric that were asked for together.
  */
-function spared(next: FetchBatch): FetchBatch {
+function sparedStage(next: FetchBatch): FetchBatch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
   const isBrought = ({ countryCode, metricKey }: Demand) =>
     asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
   return (demands, sending, listener) => {
     const missing = demands.filter((demand) => !isBrought(demand));
-    tellAll(listener, demands.filter(isBrought), []);
+    settleAll(listener, demands.filter(isBrought), []);
     asked.push({
       codes: new Set(missing.map(({ countryCode }) => countryCode)),
       keys: new Set(missing.map(({ metricKey }) => metricKey)),
@@ -399,7 +400,7 @@ function counted(
 }
 
 /** Route that tells the names that there are, or the figures, by the warning that needs it. */
-const TOLD_BY: Readonly<Partial<Record<Warning['code'], string>>> = {
+const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
   NOT_COMPARABLE: observations.route,
@@ -456,7 +457,7 @@ function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => Fetc
   // The calls are none that the key sends.
   const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
   const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
-  const fetch = cachedFiguresStage(gathered(watched(createDataFetch(parts))), caching);
+  const fetch = cachedFiguresStage(gatheredStage(watched(createDataFetch(parts))), caching);
   return { find: findCached(caching), fetch, several: cache.entries.several };
 }
 

@@ -464,47 +464,47 @@ function serialized({ shape }: FieldPlan, value: unknown): unknown {
  * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system
  * has to find and to clear: to join rows that are written already would take longer than to write them.
  */
-export type TextPieces = readonly string[];
+export type StringPieces = readonly string[];
 
 /** Characters beyond which a piece is ended. */
 const PIECE_LENGTH = 32_768;
 
 /** Characters from which a text is a piece by itself: to copy it once more would not pay. */
-const LONG_TEXT = 4_096;
+const LONG_STRING = 4_096;
 
-export function lengthOf(text: TextPieces): number {
+export function lengthOf(text: StringPieces): number {
   return text.reduce((sum, { length }) => sum + length, 0);
 }
 
-export function byteLengthOf(text: TextPieces): number {
+export function byteLengthOf(text: StringPieces): number {
   return text.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
 }
 
 class PieceWriter {
   readonly #pieces: string[] = [];
-  #texts: string[] = [];
+  #strings: string[] = [];
   #length = 0;
 
   add(text: string): void {
-    if (text.length >= LONG_TEXT) {
+    if (text.length >= LONG_STRING) {
       this.#end();
       this.#pieces.push(text);
       return;
     }
-    this.#texts.push(text);
+    this.#strings.push(text);
     this.#length += text.length;
     if (this.#length >= PIECE_LENGTH) this.#end();
   }
 
-  pieces(): TextPieces {
+  pieces(): StringPieces {
     this.#end();
     return this.#pieces;
   }
 
   #end(): void {
-    if (this.#texts.length === 0) return;
-    this.#pieces.push(this.#texts.join(''));
-    this.#texts = [];
+    if (this.#strings.length === 0) return;
+    this.#pieces.push(this.#strings.join(''));
+    this.#strings = [];
     this.#length = 0;
   }
 }
@@ -516,7 +516,7 @@ const STEP_ITEMS = 64;
 const MAX_ITEMS = 4 * STEP_ITEMS;
 
 /** JSON of plain data; of long data, in pieces. */
-export function* written(value: unknown): Steps<TextPieces> {
+export function* written(value: unknown): Steps<StringPieces> {
   if (!isLong(value)) return [JSON.stringify(value)];
   const text = new PieceWriter();
   yield* writeJson(value, text);

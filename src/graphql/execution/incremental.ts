@@ -98,14 +98,14 @@ class PooledInfo extends TogetherInfo {
 }
 
 /** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
-type Delivered<Told> =
+type Delivered<Message> =
   | { readonly kind: 'pending'; readonly of: PendingDelivery }
   /** A deferred fragment is there: `parts` is all of it that was not told before; or it failed. */
   | {
       readonly kind: 'fragment';
       readonly of: PendingDelivery;
-      readonly parts: readonly { readonly path: AnswerPath; readonly part: Told }[];
-      readonly failed: Told | null;
+      readonly parts: readonly { readonly path: AnswerPath; readonly part: Message }[];
+      readonly failed: Message | null;
     };
 
 /** A deferred fragment of one object. */
@@ -116,7 +116,7 @@ interface PendingDelivery {
 }
 
 /** The outcome of a part to tell; the caller's type adds more. */
-interface ToldPart {
+interface PartOutcome {
   /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
   readonly isLost: boolean;
 }
@@ -149,9 +149,9 @@ interface RunPart {
 }
 
 /** Puts all messages to clients in order: each part after the one it belongs to, and each once. */
-class DeliveryOrder<Told extends ToldPart> {
+class DeliveryOrder<Message extends PartOutcome> {
   #pending = 0;
-  #changes: Delivered<Told>[] = [];
+  #changes: Delivered<Message>[] = [];
 
   /** True if anything is still to be told. */
   get hasMore(): boolean {
@@ -159,12 +159,12 @@ class DeliveryOrder<Told extends ToldPart> {
   }
 
   /** Takes the messages since the last time. */
-  take(): readonly Delivered<Told>[] {
+  take(): readonly Delivered<Message>[] {
     return this.#changes.splice(0);
   }
 
   /** Notes that the run of a part is over. */
-  isThere(part: RunPart, isLost: boolean): void {
+  noteReady(part: RunPart, isLost: boolean): void {
     const wasGivenUp = part.state === 'lost';
     if (!wasGivenUp) part.state = isLost ? 'lost' : 'there';
     for (const other of part.spawned) {
@@ -191,7 +191,7 @@ class DeliveryOrder<Told extends ToldPart> {
   }
 
   /** Notes that a part was told: now clients may hear of the parts that begin in it. */
-  isTold(part: RunPart): void {
+  noteWritten(part: RunPart): void {
     if (part.state === 'lost') return;
     part.state = 'told';
     const begun = part.begun.filter(({ position }) => !isGone(position)).map(({ what }) => what);
@@ -221,9 +221,9 @@ class DeliveryOrder<Told extends ToldPart> {
     const readyParts = fragment.parts.filter(({ state }) => state === 'there');
     this.#pending -= 1;
     fragment.state = 'told';
-    const parts = readyParts.map((part) => ({ path: part.path, part: part.outcome as Told }));
+    const parts = readyParts.map((part) => ({ path: part.path, part: part.outcome as Message }));
     this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
-    for (const part of readyParts) this.isTold(part);
+    for (const part of readyParts) this.noteWritten(part);
     this.#goOnWithin(fragment);
   }
 
@@ -238,7 +238,7 @@ class DeliveryOrder<Told extends ToldPart> {
   #fail(fragment: Fragment, part: RunPart): void {
     this.#pending -= 1;
     fragment.state = 'given up';
-    this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Told });
+    this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Message });
   }
 }
 
@@ -282,14 +282,14 @@ const MAX_PARTS = 1_000;
  * beside the others, so that their demands go together. Only their delivery waits: for the part that they belong to,
  * and for those who go with them. A value lost to an error is lost within its own part.
  */
-export class IncrementalRun<Told extends ToldPart> {
+export class IncrementalRun<Message extends PartOutcome> {
   readonly #parts: RunParts;
-  readonly #tell: (executed: Executed, isLost: boolean) => Told;
-  readonly #failed: (error: unknown) => Told;
+  readonly #write: (executed: Executed, isLost: boolean) => Message;
+  readonly #failed: (error: unknown) => Message;
   readonly #onChange: () => void;
   readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
-  readonly #order = new DeliveryOrder<Told>();
+  readonly #order = new DeliveryOrder<Message>();
   readonly #pooled: Pooled;
   readonly #runs = new Set<Run>();
   #running = 0;
@@ -305,12 +305,12 @@ export class IncrementalRun<Told extends ToldPart> {
    */
   constructor(
     parts: RunParts,
-    write: (executed: Executed, isLost: boolean) => Told,
-    failedPart: (error: unknown) => Told,
+    write: (executed: Executed, isLost: boolean) => Message,
+    failedPart: (error: unknown) => Message,
     onChange: () => void,
   ) {
     this.#parts = parts;
-    this.#tell = write;
+    this.#write = write;
     this.#failed = failedPart;
     this.#onChange = onChange;
     this.#first = openPart({ path: [], position: null });
@@ -324,8 +324,8 @@ export class IncrementalRun<Told extends ToldPart> {
     const run = this.#open(this.#first, { holder, root }, () => undefined);
     try {
       const executed = await run.answer();
-      this.#order.isThere(this.#first, run.isLost);
-      this.#order.isTold(this.#first);
+      this.#order.noteReady(this.#first, run.isLost);
+      this.#order.noteWritten(this.#first);
       return executed;
     } finally {
       this.#runs.delete(run);
@@ -344,7 +344,7 @@ export class IncrementalRun<Told extends ToldPart> {
   }
 
   /** Takes the messages since the last time. */
-  take(): readonly Delivered<Told>[] {
+  take(): readonly Delivered<Message>[] {
     return this.#order.take();
   }
 
@@ -455,10 +455,10 @@ export class IncrementalRun<Told extends ToldPart> {
     if (part.isBegun) return;
     part.isBegun = true;
     this.#late -= 1;
-    let outcome: Told;
+    let outcome: Message;
     try {
       const executed = await run.answer();
-      outcome = this.#tell(executed, run.isLost);
+      outcome = this.#write(executed, run.isLost);
     } catch (error) {
       outcome = this.#failed(error);
     }
@@ -466,7 +466,7 @@ export class IncrementalRun<Told extends ToldPart> {
     this.#drop(part);
     this.#running -= 1;
     part.outcome = outcome;
-    this.#order.isThere(part, outcome.isLost);
+    this.#order.noteReady(part, outcome.isLost);
     this.#onChange();
   }
 

@@ -94,13 +94,13 @@ interface LeafKind extends Shortcut {
   readonly serialize: (value: unknown) => unknown;
 }
 
-const TEXT: Shortcut = { test: "typeof v === 'string'", value: 'v' };
+const STRING: Shortcut = { test: "typeof v === 'string'", value: 'v' };
 
 const NONE: Shortcut = { test: 'false', value: 'v' };
 
 const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafType, Shortcut>([
-  [GraphQLString, TEXT],
-  [GraphQLID, TEXT],
+  [GraphQLString, STRING],
+  [GraphQLID, STRING],
   [GraphQLInt, { test: "typeof v === 'number' && (v | 0) === v", value: 'v' }],
   [GraphQLFloat, { test: "typeof v === 'number' && v - v === 0", value: 'v' }],
   [GraphQLBoolean, { test: "typeof v === 'boolean'", value: 'v' }],

@@ -32,7 +32,7 @@ import {
   missing,
   ObjectColumn,
   type ResolveTogether,
-  type TextPieces,
+  type StringPieces,
   TogetherInfo,
   written,
 } from './columns.ts';
@@ -55,7 +55,7 @@ export const atOnce: ResolveTogether = ({ field, objects, args, context, info })
 
 export interface Executed {
   /** `data` as JSON. */
-  readonly data: TextPieces;
+  readonly data: StringPieces;
   readonly errors: readonly GraphQLError[];
 }
 
@@ -287,7 +287,7 @@ export class Run {
   }
 
   /** Makes the objects of the answer, and their JSON. */
-  *#make(): Steps<TextPieces> {
+  *#make(): Steps<StringPieces> {
     const column = this.#root as ObjectColumn;
     yield* column.build(this.#errors);
     return yield* written(column.valueAt(0));

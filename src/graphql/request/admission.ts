@@ -101,7 +101,7 @@ export class Admission {
   }
 
   /** Opens the stage that lets operations on once they may begin. */
-  admitting(next: Handle): Handle {
+  admissionStage(next: Handle): Handle {
     return async (incoming) => {
       const { request, caller, delivery } = incoming;
       const refusal = await this.enter(caller, request);

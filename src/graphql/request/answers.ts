@@ -4,7 +4,7 @@ import type { Tenant } from '../../keys/tenant.ts';
 import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import { byteLengthOf, type ErrorBehavior, type TextPieces } from '../execution/columns.ts';
+import { byteLengthOf, type ErrorBehavior, type StringPieces } from '../execution/columns.ts';
 import { readsSchemaAlone } from './documents.ts';
 import {
   ChangedRequest,
@@ -16,7 +16,7 @@ import {
   type PlainRequest,
   provenBy,
   tagged,
-  toldErrors,
+  shownErrors,
   writeBody,
 } from './messages.ts';
 import {
@@ -77,7 +77,12 @@ class StoredAnswer {
   #tag: string | undefined;
 
   /** @param data as it stands in the body */
-  constructor(body: string | Buffer, data: TextPieces, event: StoredAnswer['event'], onError: ErrorBehavior) {
+  constructor(
+    body: string | Buffer,
+    data: StringPieces,
+    event: StoredAnswer['event'],
+    onError: ErrorBehavior,
+  ) {
     this.body = typeof body === 'string' ? Buffer.from(body) : body;
     this.event = event;
     this.#onError = onError;
@@ -150,7 +155,7 @@ export class AnswersTable implements Shrinkable {
    * Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask.
    * @param admit lets operations on that no kept answer answers
    */
-  answering(run: RunOperation, admit: (next: Handle) => Handle): Handle {
+  answersStage(run: RunOperation, admit: (next: Handle) => Handle): Handle {
     const { now } = this.#parts;
     const begun = admit((incoming) => this.#share(run, incoming));
     return (incoming) => {
@@ -307,7 +312,7 @@ export class AnswersTable implements Shrinkable {
     const headers = new Map([['content-type', contentType]]);
     setRunHeaders(headers, status, run, this.#parts);
     headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
-    const body = stored?.body ?? writeBody(data, toldErrors(errors, request.requestId), extensions);
+    const body = stored?.body ?? writeBody(data, shownErrors(errors, request.requestId), extensions);
     const response = { status, headers, body, ...(stored && { encoded: stored.encoded }) };
     return tagged(request, params.isPersisted, response, errors, stored?.tag ?? (() => ''));
   }

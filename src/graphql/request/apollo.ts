@@ -49,7 +49,7 @@ import {
   PREFLIGHTED_HEADERS,
   statusOf,
   tagged,
-  toldErrors,
+  shownErrors,
   UNPROVEN,
   writeBody,
 } from './messages.ts';
@@ -150,7 +150,7 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     const answerBody =
       tooLong === null
         ? worded(string, run)
-        : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
+        : writeBody(['null'], shownErrors([tooLong], run.requestId), extensionsOf(run));
     const text = written !== null && run.errors !== null ? written.body : answerBody;
     const response = { status, headers, body: text };
     // An answer without a plan of its own is an error, or a price: that is another once something is held.
@@ -374,7 +374,7 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
   const said: { errors?: GraphQLFormattedError[]; extensions?: unknown } = JSON.parse(body);
   return JSON.stringify({
     ...said,
-    ...(said.errors ? { errors: toldErrors(said.errors, requestId) } : {}),
+    ...(said.errors ? { errors: shownErrors(said.errors, requestId) } : {}),
     ...(isRefused ? { extensions: { upstream: bill } } : {}),
   });
 }

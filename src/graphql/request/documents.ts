@@ -492,7 +492,7 @@ function maxListItemsRule(limit: number): ValidationRule {
     },
     StringValue(node, key) {
       const { length } = node.value;
-      if (length > MAX_TEXT && key !== 'description')
+      if (length > MAX_LENGTH && key !== 'description')
         context.reportError(new GraphQLError(tooLongText('A text', length), { nodes: node }));
     },
   });
@@ -510,14 +510,17 @@ export function inputRefusal(
     const what = `Variable "$${name}"`;
     if (items > limit)
       return errorOf(new Failure('BAD_USER_INPUT', tooLong(what, items, limit), { limit }), 400);
-    if (characters > MAX_TEXT)
-      return errorOf(new Failure('BAD_USER_INPUT', tooLongText(what, characters), { limit: MAX_TEXT }), 400);
+    if (characters > MAX_LENGTH)
+      return errorOf(
+        new Failure('BAD_USER_INPUT', tooLongText(what, characters), { limit: MAX_LENGTH }),
+        400,
+      );
   }
   return null;
 }
 
 /** Characters of one text that an operation is given: no name, identifier or cursor is as long. */
-const MAX_TEXT = 4_096;
+const MAX_LENGTH = 4_096;
 
 /** Measures the longest list and the longest text in a value. */
 function longestIn<Longest extends { items: number; characters: number }>(
@@ -536,7 +539,7 @@ function tooLong(what: string, length: number, limit: number): string {
 }
 
 function tooLongText(what: string, length: number): string {
-  return `${what} has a text of ${length} characters; this gateway takes ${MAX_TEXT}.`;
+  return `${what} has a text of ${length} characters; this gateway takes ${MAX_LENGTH}.`;
 }
 
 const knownOperationRule: ValidationRule = (context) => ({

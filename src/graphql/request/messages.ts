@@ -18,7 +18,7 @@ import type { Trace } from '../../service/trace.ts';
 import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt, type Failure } from '../../shared/errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
-import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
+import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type StringPieces } from '../execution/columns.ts';
 import type { Delivery } from './delivery.ts';
 import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted } from './documents.ts';
 
@@ -284,7 +284,7 @@ function paramsOf(
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
     // A text that comes with its hash has to be checked, and kept. Clients tell of themselves in extensions, too.
-    const isPlain = hash === null && (extensions == null || namesNoText(extensions));
+    const isPlain = hash === null && (extensions == null || namesNoDocument(extensions));
     const isAllowed = persisted.trusted === null || persisted.allows(query);
     return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
   }
@@ -292,7 +292,7 @@ function paramsOf(
   return text === undefined ? null : { ...common, text, isPersisted: true };
 }
 
-function namesNoText(extensions: unknown): boolean {
+function namesNoDocument(extensions: unknown): boolean {
   return isObject(extensions) && extensions.persistedQuery === undefined && !isDeep(extensions);
 }
 
@@ -421,7 +421,7 @@ const MAX_ERRORS = 1_000;
  * Bounds the errors that an answer tells: not all of very many, and not all of a very long text of another's choice. If
  * some are left out, a last one says how many, by code. Each names the request, so that it is found in the log.
  */
-export function toldErrors(
+export function shownErrors(
   errors: readonly GraphQLFormattedError[],
   requestId?: string,
 ): readonly GraphQLFormattedError[] {
@@ -494,7 +494,7 @@ export async function wholeBody(body: GatewayResponse['body']): Promise<string> 
 }
 
 /** Names an answer by its data. The tag is weak, since bodies of one name differ in `extensions.upstream`. */
-export function entityTag(data: TextPieces | Buffer, onError: ErrorBehavior = 'PROPAGATE'): string {
+export function entityTag(data: StringPieces | Buffer, onError: ErrorBehavior = 'PROPAGATE'): string {
   const hash = createHash('sha256');
   if (onError !== 'PROPAGATE') hash.update(onError);
   for (const piece of Buffer.isBuffer(data) ? [data] : data) hash.update(piece);
@@ -506,7 +506,7 @@ const LONG_DATA = 16_384;
 
 /** Writes an answer's body around the data of a plan. */
 export function writeBody(
-  data: TextPieces,
+  data: StringPieces,
   errors: readonly GraphQLFormattedError[],
   extensions: object,
 ): string | Buffer {

@@ -20,7 +20,7 @@ import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import { createWarnings } from '../../shared/warnings.ts';
 import type { createPricing } from '../cost/pricing.ts';
-import { byteLengthOf, type ErrorBehavior, lengthOf, type TextPieces } from '../execution/columns.ts';
+import { byteLengthOf, type ErrorBehavior, lengthOf, type StringPieces } from '../execution/columns.ts';
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
@@ -28,7 +28,7 @@ import { errorOf, formatError } from '../schema/errors.ts';
 import type { Delivery } from './delivery.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest } from './messages.ts';
-import { type GatewayResponse, statusOf, toldErrors, VARIES, writeBody } from './messages.ts';
+import { type GatewayResponse, statusOf, shownErrors, VARIES, writeBody } from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
@@ -104,7 +104,7 @@ export type OpenRun = ReturnType<typeof createOpenRun>;
 /** The answer to an operation that ran by its plan. */
 export interface WrittenAnswer {
   readonly status: number;
-  readonly data: TextPieces;
+  readonly data: StringPieces;
   readonly body: string | Buffer;
   readonly operation: OperationDefinitionNode;
   readonly extensions: ReturnType<typeof extensionsOf>;
@@ -112,7 +112,7 @@ export interface WrittenAnswer {
 
 /** Returns the `extensions` of the answer to an operation; those that are undefined are not told. */
 export function extensionsOf({ bill, context: { warnings } }: OperationRun) {
-  return { upstream: shown(bill), warnings: warnings.told() };
+  return { upstream: shown(bill), warnings: warnings.listed() };
 }
 
 /** Returns a bill as it is told: fields that share nothing take no less than the calls for all of them together. */
@@ -197,7 +197,7 @@ function maxAgeOf(
   nowMs: number,
 ): number | null {
   if (!isLasting || bill.stale !== undefined) return null;
-  const { warnings } = written?.extensions ?? { warnings: context.warnings.told() };
+  const { warnings } = written?.extensions ?? { warnings: context.warnings.listed() };
   if (warnings !== undefined) return null;
   return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
 }
@@ -346,7 +346,7 @@ export interface RanOperation {
   readonly run: OperationRun;
 }
 
-const NULL: TextPieces = ['null'];
+const NULL: StringPieces = ['null'];
 
 /** Prices and runs operations by their plans. */
 export class Execution {
@@ -396,7 +396,8 @@ export class Execution {
     const executed = await runBounded(planned, run, this.#inParts(planned, run) ?? runPlan);
     const isLong = this.tooLong(executed.data);
     const data = isLong === null ? executed.data : NULL;
-    const errors = isLong === null ? executed.errors.map((error) => this.#tell(error, requestId)) : [isLong];
+    const errors =
+      isLong === null ? executed.errors.map((error) => this.#format(error, requestId)) : [isLong];
     if (isLong === null && this.#deliver(run, operation, data, errors)) {
       run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
       return run.written;
@@ -407,7 +408,7 @@ export class Execution {
     run.written = {
       status: statusOf(about, 200),
       data,
-      body: writeBody(data, toldErrors(errors, requestId), extensions),
+      body: writeBody(data, shownErrors(errors, requestId), extensions),
       operation,
       extensions,
     };
@@ -432,12 +433,12 @@ export class Execution {
   }
 
   /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
-  tooLong(text: TextPieces): GraphQLFormattedError | null {
+  tooLong(text: StringPieces): GraphQLFormattedError | null {
     const { maxAnswerBytes } = this.#parts.config;
-    return isLonger(text, maxAnswerBytes) ? this.#tell(answerTooLong(maxAnswerBytes)) : null;
+    return isLonger(text, maxAnswerBytes) ? this.#format(answerTooLong(maxAnswerBytes)) : null;
   }
 
-  #tell(error: GraphQLError, requestId?: string): GraphQLFormattedError {
+  #format(error: GraphQLError, requestId?: string): GraphQLFormattedError {
     const onError = (error: unknown) => this.#parts.onError(error, 'operation', requestId);
     return formatError(error.toJSON(), error, onError);
   }
@@ -448,8 +449,8 @@ export class Execution {
     const { schema, config } = this.#parts;
     const { maxAnswerBytes } = config;
     const formatErrors = (errors: readonly GraphQLError[]) =>
-      toldErrors(
-        errors.map((error) => this.#tell(error, requestId)),
+      shownErrors(
+        errors.map((error) => this.#format(error, requestId)),
         requestId,
       );
     return delivery.runner(planned, schema, maxAnswerBytes, formatErrors, () =>
@@ -461,11 +462,11 @@ export class Execution {
   #deliver(
     run: OperationRun,
     operation: OperationDefinitionNode,
-    data: TextPieces,
+    data: StringPieces,
     errors: readonly GraphQLFormattedError[],
   ): boolean {
     if (run.delivery === null) return false;
-    const formatted = toldErrors(errors, run.requestId);
+    const formatted = shownErrors(errors, run.requestId);
     const onOver = (all: readonly GraphQLFormattedError[]) => {
       this.finish(run, operation, all);
       return extensionsOf(run);
@@ -503,7 +504,7 @@ async function runBounded(
   }
 }
 
-function isLonger(text: TextPieces, maxBytes: number): boolean {
+function isLonger(text: StringPieces, maxBytes: number): boolean {
   const length = lengthOf(text);
   return length > maxBytes || (length * 3 > maxBytes && byteLengthOf(text) > maxBytes);
 }

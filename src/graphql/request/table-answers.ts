@@ -41,7 +41,7 @@ export async function writtenAs(
   const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
   const sent = await beginning(chunks, body.length * PARSED_TIMES);
-  return { status, headers: told(headers, errorList.length, extensions), body: sent };
+  return { status, headers: withFacts(headers, errorList.length, extensions), body: sent };
 }
 
 /** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
@@ -128,7 +128,11 @@ export function varied(response: GatewayResponse): GatewayResponse {
 }
 
 /** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
-function told(headers: Map<string, string>, errorCount: number, extensions: unknown): Map<string, string> {
+function withFacts(
+  headers: Map<string, string>,
+  errorCount: number,
+  extensions: unknown,
+): Map<string, string> {
   const { upstream = openBill(), warnings } = isObject(extensions) ? extensions : {};
   headers.set('x-upstream-bill', JSON.stringify(upstream));
   if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));

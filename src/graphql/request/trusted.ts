@@ -34,16 +34,16 @@ export async function openTrusted(
   lookMs = LOOK_MS,
   builtIn: readonly string[] = [],
 ): Promise<PersistedTexts> {
-  const ownTexts = new Map(builtIn.map((text) => [sha256Of(text), text]));
-  const file = await watched(path, () => readAll(path), onProblem, lookMs);
-  const isListed = (text: string) => file.content.allowed.has(text) || ownTexts.has(sha256Of(text));
+  const builtInDocuments = new Map(builtIn.map((text) => [sha256Of(text), text]));
+  const file = await watchFiles(path, () => readAll(path), onProblem, lookMs);
+  const isListed = (text: string) => file.content.allowed.has(text) || builtInDocuments.has(sha256Of(text));
   return {
-    get: (name) => file.content.texts.get(bareHash(name)) ?? ownTexts.get(name),
+    get: (name) => file.content.texts.get(bareHash(name)) ?? builtInDocuments.get(name),
     set() {},
     allows: isListed,
     admit(text) {
       const name = sha256Of(text);
-      ownTexts.set(name, text);
+      builtInDocuments.set(name, text);
       return name;
     },
     lists: isListed,
@@ -62,7 +62,7 @@ export async function openTrusted(
  * @param onProblem told why changed files can't be read: what was read before holds until they can
  * @throws the error of the first read
  */
-export async function watched<Content>(
+export async function watchFiles<Content>(
   path: string,
   read: () => Promise<Content>,
   onProblem: (problem: unknown) => void,
@@ -102,7 +102,10 @@ export async function watched<Content>(
 }
 
 /** Makes trusted documents known by their names beside all others, which may run too: issued keys tell them apart. */
-export function besideOthers(trusted: PersistedTexts, otherDocuments: PersistedTexts): PersistedTexts {
+export function besideOtherDocuments(
+  trusted: PersistedTexts,
+  otherDocuments: PersistedTexts,
+): PersistedTexts {
   return {
     ...otherDocuments,
     get: (name, isProven) => trusted.get(name) ?? otherDocuments.get(name, isProven),

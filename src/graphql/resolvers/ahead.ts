@@ -17,7 +17,7 @@ import type { createLoaders } from '../../observations/loaders/loaders.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';
-import { marksAskedAhead } from '../schema/schema.ts';
+import { markPrefetched } from '../schema/schema.ts';
 import {
   areOnlyFigures,
   asksForFigures,
@@ -28,7 +28,7 @@ import {
   rowTypeOf,
   scopeOfRows,
 } from '../schema/selection.ts';
-import { askLatestAhead, askRowsAhead, derivedOf, type ObservationFilter } from './observations.ts';
+import { prefetchLatest, prefetchRows, derivedOf, type ObservationFilter } from './observations.ts';
 import { checkMetricKey, doubtKeys, maxAgeMsOf } from './warned.ts';
 
 export type ExpectedCountries = ReturnType<ReturnType<typeof createLoaders>['expectedCountries']>;
@@ -43,7 +43,7 @@ type Loaded = CountryRef | object | readonly CountryRef[] | Page<CountryRef> | n
  * @param loading the countries
  * @param choose picks the codes that will be among them from those that the list is expected to have
  */
-export function withFiguresAhead<Result extends Loaded>(
+export function withPrefetchedFigures<Result extends Loaded>(
   loading: PromiseOrValue<Result>,
   context: GraphContext,
   info: GraphQLResolveInfo,
@@ -51,8 +51,8 @@ export function withFiguresAhead<Result extends Loaded>(
 ): PromiseOrValue<Result> {
   if (!(loading instanceof Promise)) return loading;
   const fields = figuresFieldsIn(info);
-  const coming = fields.length === 0 ? null : figuresAhead(fields, context, info, choose);
-  return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
+  const coming = fields.length === 0 ? null : prefetchFigures(fields, context, info, choose);
+  return coming === null ? loading : markPrefetched(afterAll(loading, coming));
 }
 
 /** Waits for the countries; if none come, for the figures too: nobody else waits for their bill then. */
@@ -110,7 +110,7 @@ const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly Figure
 });
 
 /** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
-function figuresAhead(
+function prefetchFigures(
   fields: readonly FiguresField[],
   context: GraphContext,
   info: GraphQLResolveInfo,
@@ -159,9 +159,9 @@ function latestBy(args: object, field: RowsField): WantedFigures {
   return {
     metricKeys: [metricKey],
     askFor(countryCodes, context, isGuess) {
-      askLatestAhead(derived, countryCodes, metricKey, maxAgeMs, context);
+      prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
       const wanted = { mode: 'latest', isNational: true, countryCodes, metricKeys: [metricKey] } as const;
-      return context.loaders.observations.ahead({ ...wanted, maxAgeMs }, isGuess);
+      return context.loaders.observations.prefetch({ ...wanted, maxAgeMs }, isGuess);
     },
   };
 }
@@ -173,6 +173,6 @@ function rowsBy(args: object, field: RowsField): WantedFigures {
   if (metricKeys == null) throw new TypeError('The catalogue names the metrics.');
   return {
     metricKeys,
-    askFor: (codes, context, isGuess) => askRowsAhead(filter, codes, metricKeys, context, field, isGuess),
+    askFor: (codes, context, isGuess) => prefetchRows(filter, codes, metricKeys, context, field, isGuess),
   };
 }

@@ -8,13 +8,13 @@ import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../schema/context.ts';
 import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../schema/generated.ts';
 import { perSelection, scopeOfRows, selectedFields } from '../schema/selection.ts';
-import { type ExpectedCountries, withFiguresAhead } from './ahead.ts';
+import { type ExpectedCountries, withPrefetchedFigures } from './ahead.ts';
 import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId } from './lists.ts';
 import { derivedOf, latestFigures, observationList, observationPage } from './observations.ts';
 import {
   checkMetricKey,
-  checkTexts,
+  checkStrings,
   existingNames,
   maxAgeMsOf,
   warned,
@@ -67,7 +67,7 @@ function loadCountries(
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly CountryRef[]> {
   const { region, subregion, orderBy } = args;
-  checkTexts({ region, subregion });
+  checkStrings({ region, subregion });
   const isOfAnyRegion = region == null && subregion == null;
   const needsList = !isOfAnyRegion || (orderBy?.some(({ field }) => field !== 'CODE') ?? false);
   const { loaders } = context;
@@ -143,7 +143,7 @@ export function countryNamed(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<CountryRef | null> {
-  return withFiguresAhead(countryByCode(code, context, info), context, info, ({ codes }) =>
+  return withPrefetchedFigures(countryByCode(code, context, info), context, info, ({ codes }) =>
     codes.has(code) ? [code] : [],
   );
 }
@@ -219,11 +219,11 @@ export const resolvers = {
   Query: {
     countries(_, args, context, info) {
       const list = listing.ordered(loadCountries(args, context, info), args.orderBy, context);
-      return withFiguresAhead(list, context, info, (expected) => expectedOf(args, expected));
+      return withPrefetchedFigures(list, context, info, (expected) => expectedOf(args, expected));
     },
     countriesConnection(_, args, context, info) {
       const page = listing.page(args, context, () => loadCountries(args, context, info));
-      return withFiguresAhead(page, context, info, (expected) => {
+      return withPrefetchedFigures(page, context, info, (expected) => {
         const codes = expectedOf(args, expected);
         return listing.expectedKeys(args, context, codes, inOrder(args, codes, expected));
       });

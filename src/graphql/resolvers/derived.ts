@@ -428,7 +428,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
     return mapValue(context.loaders.observations.operands.preferLatest(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
       const counterparts = groups.flatMap((group, i) =>
-        foundFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
+        counterpartsFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
       );
       return mapValue(latestOf(wanted, counterparts, context), (latest) => {
         const rivals = new Map(
@@ -455,7 +455,7 @@ const isNational = ({ locationName }: ObservationRecord) => locationName === nul
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 
 /** The rows that go with the figures of a group, by country; null for the country of all of them, which is no rival. */
-function foundFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
+function counterpartsFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
   const [first] = rows as [ObservationRecord];
   const isOfOne = rows.every(({ countryCode }) => countryCode === first.countryCode);
   return wanted.map(({ countryCode }, i) =>

@@ -18,7 +18,7 @@ import {
 } from './observations.ts';
 import {
   checkMetricKey,
-  checkTexts,
+  checkStrings,
   doubtKeys,
   existingNames,
   maxAgeMsOf,
@@ -44,7 +44,7 @@ function loadIndicators(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly IndicatorRef[]> {
-  checkTexts({ category, search, source });
+  checkStrings({ category, search, source });
   const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
   const { path } = info;
   const all = warnedOnceLoaded(context, info, context.loaders.indicators(filter));

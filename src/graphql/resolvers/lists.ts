@@ -32,8 +32,8 @@ export function encodeId(type: GlobalId['type'], ...key: readonly string[]): str
 export function decodeId(id: string): GlobalId {
   try {
     const [type, ...key] = JSON.parse(Buffer.from(id, 'base64url').toString()) as string[];
-    const isText = key.every((part) => typeof part === 'string');
-    if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isText) {
+    const isString = key.every((part) => typeof part === 'string');
+    if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isString) {
       const typeName = type as GlobalId['type'];
       const isCodeSound = !OF_COUNTRIES.has(typeName) || /^[A-Z]{2}$/.test(key[0] ?? '');
       const [least, most] = KEY_PARTS[typeName];

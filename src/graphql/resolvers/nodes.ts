@@ -3,7 +3,7 @@ import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { Resolvers, ResolversTypes } from '../schema/generated.ts';
-import { CountryCode, isAskedAhead, marksAskedAhead, type Representation } from '../schema/schema.ts';
+import { CountryCode, isPrefetched, markPrefetched, type Representation } from '../schema/schema.ts';
 import { gatesBatch } from '../schema/selection.ts';
 import { countryByIso3, countryNamed } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
@@ -26,12 +26,12 @@ function nodeById(id: string, context: GraphContext, info: GraphQLResolveInfo): 
     const decoded = decodeId(id);
     const { type } = decoded;
     const finding = find(id, decoded, context, info);
-    const isLoading = finding instanceof Promise && type !== 'Observation' && !isAskedAhead(finding);
+    const isLoading = finding instanceof Promise && type !== 'Observation' && !isPrefetched(finding);
     if (isLoading && gatesBatch(info)) context.batchGate.closeDuring(finding);
     const node = await finding;
     return node === null ? null : { ...node, __typename: type };
   };
-  return marksAskedAhead(named());
+  return markPrefetched(named());
 }
 
 function find(

@@ -75,7 +75,7 @@ const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
 const NONE: readonly DerivedField[] = [];
 
 /** Most series that are asked for whole with latest figures: about one call. Of more, only the years needed are. */
-const SERIES_AHEAD = 12;
+const MAX_PREFETCHED_SERIES = 12;
 
 /**
  * The derived fields that are selected of the figures of a field.
@@ -123,12 +123,12 @@ export function latestFigures(
   maxAgeMs: number,
   context: GraphContext,
 ): ReturnType<ObservationLoader['nationals']> {
-  askLatestAhead(derived, countryCodes, metricKey, maxAgeMs, context);
+  prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
   return context.loaders.observations.nationals(countryCodes, metricKey, maxAgeMs);
 }
 
 /** Asks for the figures to compare the latest ones of some countries with. */
-export function askLatestAhead(
+export function prefetchLatest(
   derived: readonly DerivedField[],
   countryCodes: readonly string[],
   metricKey: string,
@@ -136,11 +136,11 @@ export function askLatestAhead(
   context: GraphContext,
 ): void {
   const asked = { mode: 'latest', countryCodes, metricKeys: [metricKey], years: null, maxAgeMs } as const;
-  askAhead(derived, asked, context);
+  prefetchDerived(derived, asked, context);
 }
 
 /** Asks for the figures to compare with, before the derived fields do. */
-function askAhead(derived: readonly DerivedField[], asked: FiguresAsked, context: GraphContext): void {
+function prefetchDerived(derived: readonly DerivedField[], asked: FiguresAsked, context: GraphContext): void {
   for (const field of derived) {
     const { name, metricKey, among } = field;
     if (name === 'per' && metricKey !== undefined) {
@@ -160,7 +160,7 @@ function askAhead(derived: readonly DerivedField[], asked: FiguresAsked, context
 }
 
 function areFew({ countryCodes, metricKeys }: FiguresAsked): boolean {
-  return countryCodes.length * metricKeys.length <= SERIES_AHEAD;
+  return countryCodes.length * metricKeys.length <= MAX_PREFETCHED_SERIES;
 }
 
 function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
@@ -170,7 +170,7 @@ function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
   const demands: Demand[] = countryCodes.flatMap((code) =>
     metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)),
   );
-  loaders.observations.operands.ahead(demands);
+  loaders.observations.operands.prefetch(demands);
 }
 
 /** Goes on with the names that may have figures. The derived field itself warns of the others. */
@@ -359,7 +359,7 @@ function wantedOf(
     countryCodes: unique(countryCodes),
     metricKeys: unique(metricKeys),
   };
-  if (derived.length > 0) askAhead(derived, wanted, context);
+  if (derived.length > 0) prefetchDerived(derived, wanted, context);
   return { ...wanted, isNational: asked.take === 'latest' && asked.isNational };
 }
 
@@ -367,7 +367,7 @@ function wantedOf(
  * Asks for the rows that {@link observationRows} will want of some countries, before these are there.
  * @returns settles once they have come, and is never rejected; undefined if they are at hand
  */
-export function askRowsAhead(
+export function prefetchRows(
   filter: ObservationFilter,
   codes: readonly string[],
   keys: readonly string[],
@@ -376,7 +376,7 @@ export function askRowsAhead(
   isGuess: boolean,
 ): Promise<unknown> | undefined {
   const wanted = wantedOf(askedBy(filter, field), codes, keys, context);
-  return context.loaders.observations.ahead(wanted, isGuess);
+  return context.loaders.observations.prefetch(wanted, isGuess);
 }
 
 /**

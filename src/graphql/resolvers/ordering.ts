@@ -13,7 +13,7 @@ interface CatalogueFilter {
   readonly source?: string | null | undefined;
 }
 
-const searchedTexts = createObjectMemo<string>('searched text');
+const searchedStrings = createObjectMemo<string>('searched text');
 
 /** The indicators that pass. The list says that it may lack those whose publisher isn't told. */
 export function searched(
@@ -31,12 +31,12 @@ export function searched(
 }
 
 function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
-  let text = searchedTexts.of(item);
+  let text = searchedStrings.of(item);
   if (text === undefined) {
     const { key, name, record } = item;
     const description = typeof record.description === 'string' ? record.description : '';
     text = plain(`${key} ${name ?? ''} ${description}`);
-    searchedTexts.put(item, text);
+    searchedStrings.put(item, text);
   }
   const nameWords = text;
   return words.every((word) => nameWords.includes(word));

@@ -6,7 +6,7 @@ import type { GraphContext, Page } from '../schema/context.ts';
 import type { QueryTickersArgs, Resolvers } from '../schema/generated.ts';
 import { plainFields } from './fields.ts';
 import { byCode, byName, byNumber, createListing, encodeId } from './lists.ts';
-import { checkTexts, warned, warnedOnceLoaded } from './warned.ts';
+import { checkStrings, warned, warnedOnceLoaded } from './warned.ts';
 
 function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
   const further = ordinal === 0 ? [] : [String(ordinal)];
@@ -29,7 +29,7 @@ export function tickerBySymbol(
   symbol: string,
   { loaders }: GraphContext,
 ): Promise<TickerRecord | null> {
-  checkTexts({ exchangeCode, symbol });
+  checkStrings({ exchangeCode, symbol });
   return loaders.tickers.find(exchangeCode, symbol);
 }
 
@@ -51,7 +51,7 @@ function loadTickers(
   info: GraphQLResolveInfo,
 ) {
   const filter = { exchangeCode, countryCode, instrumentType };
-  checkTexts(filter);
+  checkStrings(filter);
   return warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
 }
 

@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 200;
  * Refuses texts that no address can carry: those with half of a surrogate pair, and those longer than any name.
  * @throws Failure BAD_USER_INPUT
  */
-export function checkTexts(texts: Readonly<Record<string, unknown>>): void {
+export function checkStrings(texts: Readonly<Record<string, unknown>>): void {
   for (const [name, text] of Object.entries(texts)) {
     if (typeof text !== 'string' || (text.length <= MAX_CHARACTERS && text.isWellFormed())) continue;
     throw new Failure(

@@ -262,8 +262,8 @@ export function createSchema({
   judgeObjects(schema);
   gateWhileLoading(schema);
   requireKey(schema);
-  const shownDocument = subgraph === null ? typeDefs : subgraph.told(typeDefs, schema);
-  if (shownDocument !== typeDefs) tellRouters(schema, shownDocument);
+  const shownDocument = subgraph === null ? typeDefs : subgraph.documentFor(typeDefs, schema);
+  if (shownDocument !== typeDefs) describeToRouters(schema, shownDocument);
   return schema;
 }
 
@@ -326,7 +326,7 @@ function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unk
     const entity = resolve(representation, context, info);
     if (!(entity instanceof Promise)) return copy(entity);
     const copied = entity.then(copy);
-    return isAskedAhead(entity) ? marksAskedAhead(copied) : copied;
+    return isPrefetched(entity) ? markPrefetched(copied) : copied;
   };
   return (_, { representations }, context, info) =>
     (representations as readonly unknown[]).map((representation) => {
@@ -361,7 +361,7 @@ function typeNameIn(representation: unknown, entities: Entities): string {
 const MAX_SHOWN = 100;
 
 /** Has `_service` tell this SDL in place of the one that is executed. */
-function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
+function describeToRouters(schema: GraphQLSchema, document: DocumentNode): void {
   const field = schema.getQueryType()?.getFields()._service;
   const sdl = print(document);
   if (field !== undefined) field.resolve = () => ({ sdl });
@@ -471,7 +471,7 @@ function requireKey(schema: GraphQLSchema): void {
       if (PUBLIC_FIELDS.has(name) || next === undefined) continue;
       field[way] = (source, args, context: GraphContext, info) => {
         checkKey(context);
-        if (takesNothingOld(info)) context.loaders.observations.tellTogether();
+        if (takesNothingOld(info)) context.loaders.observations.settleTogether();
         return next(source, args, context, info);
       };
     }
@@ -542,7 +542,7 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
   const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
   if (subgraph === null) return sdl;
   const document = parse(sdl, { noLocation: true });
-  const shownDocument = subgraph.told(document, schema);
+  const shownDocument = subgraph.documentFor(document, schema);
   return shownDocument === document ? sdl : print(shownDocument);
 }
 
@@ -675,20 +675,20 @@ function gated(
     const result = resolve(source, args, context, info);
     const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
     if (loading.length > 0 && gatesBatch(info)) {
-      for (const promise of loading) if (!isAskedAhead(promise)) context.batchGate.closeDuring(promise);
+      for (const promise of loading) if (!isPrefetched(promise)) context.batchGate.closeDuring(promise);
     }
     return result;
   };
 }
 
-const askedAhead = Symbol('asked ahead');
+const prefetchedMark = Symbol('asked ahead');
 
-type Loading<Result> = Promise<Result> & { [askedAhead]?: true };
+type Loading<Result> = Promise<Result> & { [prefetchedMark]?: true };
 
-export const isAskedAhead = (loading: Loading<unknown>): boolean => loading[askedAhead] === true;
+export const isPrefetched = (loading: Loading<unknown>): boolean => loading[prefetchedMark] === true;
 
 /** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
-export function marksAskedAhead<Result>(loading: Loading<Result>): Promise<Result> {
-  loading[askedAhead] = true;
+export function markPrefetched<Result>(loading: Loading<Result>): Promise<Result> {
+  loading[prefetchedMark] = true;
   return loading;
 }

@@ -31,7 +31,7 @@ export function openSubgraph({ subgraphIso3, subgraphNode, subgraphOmit, subgrap
       return subgraphNode ? withKey(withIso3, 'id', isNode) : withIso3;
     },
     /** Returns an SDL as routers are told it; the same document if nothing differs. */
-    told(document: DocumentNode, schema: GraphQLSchema) {
+    documentFor(document: DocumentNode, schema: GraphQLSchema) {
       const left = subgraphOmit.length > 0 ? withoutRootFields(document, subgraphOmit) : document;
       const prefixed = names(schema);
       return prefixed === null ? left : withPrefixedNames(left, prefixed);

@@ -233,7 +233,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
   /** The listings of each filter that was asked for. */
   const met = new Map<string, Promise<readonly TickerRecord[]>>();
 
-  async function meet(filter: Filter): Promise<readonly TickerRecord[]> {
+  async function fetchMatching(filter: Filter): Promise<readonly TickerRecord[]> {
     const part = await gather(filter);
     if (!part.isWhole) throw incomplete(part);
     return chosen(part.rows, filter);
@@ -243,7 +243,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     where({ exchangeCode, countryCode, instrumentType }) {
       // A country of a thousand listings is asked for its own a thousand times.
       const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
-      const pendingRows = met.get(name) ?? meet({ exchangeCode, countryCode, instrumentType });
+      const pendingRows = met.get(name) ?? fetchMatching({ exchangeCode, countryCode, instrumentType });
       met.set(name, pendingRows);
       return pendingRows;
     },

@@ -126,7 +126,7 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
 }
 
 /** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
-export function notingNames(ask: Ask, learned: Learned): Ask {
+export function noteNamesStage(ask: Ask, learned: Learned): Ask {
   const { listed } = learned;
   /** Lists seen before: a held list is served again and again. */
   const noted = createObjectMemo<true>('noted');
@@ -209,8 +209,8 @@ function createDoubts({ listed, figured }: Learned) {
     /** Returns the keys without any figure, errors aside, in the order they were asked for, each with its first field. */
     absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
-      for (const [key, { path, state: told }] of doubts ?? [])
-        if (told === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
+      for (const [key, { path, state: notes }] of doubts ?? [])
+        if (notes === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
       return keys;
     },
   };
@@ -259,7 +259,7 @@ function createAnswerNotes(sending: Sending) {
     /** Returns the code of the failure for which a row past its time was served all the same; null if it wasn't. */
     staleness: (row: ObservationRecord): FailureCode | null => staleness?.get(row) ?? null,
   };
-  return { sending: listening, told: notes };
+  return { sending: listening, notes };
 }
 
 /**
@@ -271,7 +271,7 @@ export function createLoaders(parts: LoadersParts) {
   const { tenant } = parts.sending.caller;
   const isShort = () => hasPlenty !== undefined && !hasPlenty(tenant);
   const order = createCallOrder(parts.sending.payer, isShort, () => batchGate.isOpen);
-  const { sending, told: notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
+  const { sending, notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =

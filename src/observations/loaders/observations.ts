@@ -138,7 +138,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
      * @param isGuess true if a refusal is not to be looked into: what is wanted then is asked for anew
      * @returns settles once they have come, and is never rejected; undefined if they are at hand
      */
-    ahead(wanted: WantedRows, isGuess: boolean): Promise<unknown> | undefined {
+    prefetch(wanted: WantedRows, isGuess: boolean): Promise<unknown> | undefined {
       const coming = mapValue(
         demandsOf(wanted, true),
         (demands): PromiseOrValue<unknown> =>
@@ -151,7 +151,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     /** Returns rows that came otherwise in the states in which the operation tells its figures. */
     inOneState: outcomes.oneState.ofRows,
     /** Has figures told together, the newest of each: called before any is asked for. */
-    tellTogether(): void {
+    settleTogether(): void {
       outcomes.isTogether = true;
     },
     /** Returns true if any row is known to stand beside any figure: mostly there is none. */

@@ -55,7 +55,7 @@ export function createOneState() {
   }
 
   /** Puts the states that were told in place of others. */
-  function toldOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
+  function inOneStateOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
     const ofPair = recordsByPair?.get(pair);
     if (ofPair === undefined || rows.length === 0) {
       note(pair, rows);
@@ -91,7 +91,7 @@ export function createOneState() {
       return outcomes.map((outcome, i) => {
         const demand = demands[i];
         if (outcome instanceof Error || demand === undefined) return outcome;
-        return toldOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
+        return inOneStateOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
       });
     },
     /**
@@ -103,7 +103,7 @@ export function createOneState() {
       const pairs = Map.groupBy(rows, keyOf);
       const states = new Map<ObservationRecord, ObservationRecord>();
       for (const [pair, some] of pairs)
-        for (const [i, state] of toldOf(pair, some, true).entries()) {
+        for (const [i, state] of inOneStateOf(pair, some, true).entries()) {
           const row = some[i] as ObservationRecord;
           if (!isSameValue(state, row)) states.set(row, state);
         }

@@ -44,7 +44,7 @@ export function createOperandLoader(
    * Asks for figures that will be wanted, so that they travel with the other demands of the same turn.
    * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
    */
-  function ahead(demands: readonly Demand[]): void {
+  function prefetch(demands: readonly Demand[]): void {
     const fresh = demands.filter(expect);
     if (fresh.length === 0) return;
     effort.want(fresh.length);
@@ -102,7 +102,7 @@ export function createOperandLoader(
       );
       const settled = new Map<WantedFigure, Outcome>();
       for (const [one, demand] of asked) {
-        const outcome = demand && toldBy(latest.get(demand) ?? null, one);
+        const outcome = demand && outcomeByLatest(latest.get(demand) ?? null, one);
         if (outcome != null) settled.set(one, outcome);
       }
       const pending = wanted.filter((one) => !settled.has(one));
@@ -114,7 +114,7 @@ export function createOperandLoader(
   }
 
   return {
-    ahead,
+    prefetch,
     series,
     preferLatest,
     /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
@@ -134,7 +134,7 @@ const NONE: readonly ObservationRecord[] = [];
 const NO_PAIRS: ReadonlyMap<string, Outcome> = new Map();
 
 /** Returns the figure that the latest one tells of a wanted one; null if that stands in the series, if anywhere. */
-function toldBy(latest: ObservationRecord | Error | null, wanted: WantedFigure): Outcome | null {
+function outcomeByLatest(latest: ObservationRecord | Error | null, wanted: WantedFigure): Outcome | null {
   if (latest === null) return NONE;
   if (latest instanceof Error || latest.year < wanted.year)
     return latest instanceof Error ? latest : [latest];

@@ -80,13 +80,13 @@ export class OperationOutcomes {
     isGuess = false,
   ): PromiseOrValue<Result> {
     const pending = this.#ask(demands, isGuess);
-    if (pending.length === 0) return make(this.#told(demands, null));
+    if (pending.length === 0) return make(this.#resolved(demands, null));
     return firstFailure(pending).then((failure) => {
       // A guess that was wrong has brought nothing: what is wanted of it is asked for anew.
       const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
       if (mayBeUnmet && demands.some((demand) => this.#outcomeOf(demand) === undefined))
         return this.of(demands, make);
-      return make(this.#told(demands, failure));
+      return make(this.#resolved(demands, failure));
     });
   }
 
@@ -113,7 +113,7 @@ export class OperationOutcomes {
   }
 
   /** The outcomes of demands that are resolved, as the operation tells them. */
-  #told(demands: readonly Demand[], failure: Error | null): readonly Outcome[] {
+  #resolved(demands: readonly Demand[], failure: Error | null): readonly Outcome[] {
     const outcomes = demands.map(
       (demand) => this.#outcomeOf(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
     );

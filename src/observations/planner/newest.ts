@@ -43,16 +43,16 @@ function compareAge(a: Dated, b: Dated): number {
 }
 
 function compareInTime(a: Dated, b: Dated): number {
-  return a.year - b.year || comparePeriods(a, b) || compareTexts(asOfDay(a), asOfDay(b));
+  return a.year - b.year || comparePeriods(a, b) || compareStrings(asOfDay(a), asOfDay(b));
 }
 
 function compareOfOneTime(a: Dated, b: Dated): number {
   return (
-    compareTexts(b.locationName ?? '', a.locationName ?? '') ||
+    compareStrings(b.locationName ?? '', a.locationName ?? '') ||
     compareTimes(a.retrievedAt, b.retrievedAt) ||
-    compareTexts(a.datasetVersion ?? '', b.datasetVersion ?? '') ||
-    compareTexts(b.source ?? '', a.source ?? '') ||
-    compareTexts(contentOf(b), contentOf(a))
+    compareStrings(a.datasetVersion ?? '', b.datasetVersion ?? '') ||
+    compareStrings(b.source ?? '', a.source ?? '') ||
+    compareStrings(contentOf(b), contentOf(a))
   );
 }
 
@@ -73,9 +73,9 @@ function comparePeriods(a: Dated, b: Dated): number {
   if (a.period === b.period) return 0;
   const [one, other] = [periodOf(a), periodOf(b)];
   return (
-    compareTexts(endOf(one, a), endOf(other, b)) ||
+    compareStrings(endOf(one, a), endOf(other, b)) ||
     // Of two periods that end together, the one that begins earlier is longer.
-    compareTexts(other?.firstDay ?? UNREAD, one?.firstDay ?? UNREAD)
+    compareStrings(other?.firstDay ?? UNREAD, one?.firstDay ?? UNREAD)
   );
 }
 
@@ -93,11 +93,11 @@ function asOfDay({ asOfPeriod }: Dated): string {
 
 /** The whole content of a row, in one order of its fields: tells apart texts that mean the same. */
 function contentOf({ period, asOfPeriod, retrievedAt, record = {} }: Dated): string {
-  const fields = Object.entries(record).sort(([a], [b]) => compareTexts(a, b));
+  const fields = Object.entries(record).sort(([a], [b]) => compareStrings(a, b));
   return JSON.stringify([period, asOfPeriod, retrievedAt, fields]);
 }
 
-function compareTexts(a: string, b: string): number {
+function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -24,7 +24,7 @@ interface RouteState {
  * know. Any other 404 says that there is no such route: all calls to it fail unsent from then on, under every key.
  * @param routes templates of the routes that may be absent
  */
-export function absentRoutes(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
+export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
   const states = new Map<string, RouteState>(
     [...routes].map((route) => [route, { isThere: false, absence: null, untilMs: 0, probe: null }]),
   );

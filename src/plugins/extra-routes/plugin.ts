@@ -22,8 +22,8 @@ export const extraRoutes = definePlugin({
   async open({ EXTRA_ROUTES: wanted }, { elapsed }) {
     if (wanted.length === 0) return null;
     const schema = await Promise.all(wanted.map((name) => PARTS[name]()));
-    const { absentRoutes } = await import('./absent-routes.ts');
+    const { absentRoutesStage } = await import('./absent-routes.ts');
     const routes = new Set(schema.flatMap(({ endpoints = [] }) => endpoints).map(({ route }) => route));
-    return { schema, call: (next) => absentRoutes(next, routes, elapsed) };
+    return { schema, call: (next) => absentRoutesStage(next, routes, elapsed) };
   },
 });

@@ -5,7 +5,7 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import { checkTexts, warned } from '../../graphql/resolvers/warned.ts';
+import { checkStrings, warned } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { Endpoint } from '../../service/call.ts';
@@ -13,7 +13,7 @@ import type { CountryParams } from '../../service/endpoints.ts';
 import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
 import {
   blockIn,
-  eachFound,
+  eachLocated,
   inside,
   integerIn,
   invalid,
@@ -24,7 +24,7 @@ import {
   objectIn,
   type RowList,
   rowListIn,
-  textIn,
+  stringIn,
   withLeftOut,
 } from '../../service/records/envelope.ts';
 import { periodIn } from '../../shared/periods.ts';
@@ -83,7 +83,7 @@ const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
   }),
   decode: (body, { countryCode = null }) =>
     rowListIn(body, policies.route, (list) =>
-      eachFound(list, (row, place) => {
+      eachLocated(list, (row, place) => {
         const policy = decodePolicy(row, countryCode);
         checkCountry(policy.countryCode, countryCode, inside(place, 'country_code'));
         return policy;
@@ -127,11 +127,11 @@ function decodePolicyOverview(body: unknown, asked: string): PolicyOverviewRecor
 function decodePolicy(row: JsonObject, asked: string | null): PolicyRecord {
   return {
     countryCode: alpha2In(row, 'country_code', 'country') ?? asked?.toUpperCase() ?? null,
-    wikidataId: textIn(row, 'wikidata_id'),
-    title: textIn(row, 'title', 'name'),
-    documentType: textIn(row, 'document_type'),
-    status: textIn(row, 'policy_status', 'status'),
-    publishedAt: textIn(row, 'published_at'),
+    wikidataId: stringIn(row, 'wikidata_id'),
+    title: stringIn(row, 'title', 'name'),
+    documentType: stringIn(row, 'document_type'),
+    status: stringIn(row, 'policy_status', 'status'),
+    publishedAt: stringIn(row, 'published_at'),
     source: labelIn(row, ['key', 'source'], 'source'),
     record: row,
   };
@@ -145,7 +145,7 @@ function policyList(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): Promise<readonly PolicyRecord[] | null> {
-  checkTexts({ search });
+  checkStrings({ search });
   checkNotEmpty({ search });
   const params: PoliciesParams = {
     ...yearsOf(years),

@@ -6,14 +6,14 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import { checkTexts } from '../../graphql/resolvers/warned.ts';
+import { checkStrings } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
 import {
-  eachFound,
+  eachLocated,
   inside,
   integerIn,
   type JsonObject,
@@ -22,7 +22,7 @@ import {
   type Place,
   type RowList,
   rowListIn,
-  textIn,
+  stringIn,
 } from '../../service/records/envelope.ts';
 import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 import type { CountryTradeFlowsArgs, Resolvers, ResolversParentTypes } from './generated.ts';
@@ -90,14 +90,14 @@ const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
   }),
   decode: (body, asked) =>
     rowListIn(body, tradeFlows.route, (list) =>
-      eachFound(list, (row, place) => {
+      eachLocated(list, (row, place) => {
         const partnerCode = partnerIn(row);
         checkCountry(partnerCode, asked.partnerCode, inside(place, 'partner_country_code'));
         return {
           reporterCode: reporterIn(row, place, asked.reporterCode),
           partnerCode,
           productCode: productIn(row),
-          flowType: textIn(row, 'flow_type'),
+          flowType: stringIn(row, 'flow_type'),
           year: yearIn(row),
           record: row,
         };
@@ -117,7 +117,7 @@ function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
     params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
     decode: (body, { code }) =>
       rowListIn(body, route, (list) =>
-        eachFound(list, (row, place) => {
+        eachLocated(list, (row, place) => {
           reporterIn(row, place, code);
           return read(row);
         }),
@@ -148,7 +148,7 @@ const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'pa
 
 /** Reads the code of a product: these are often all digits, and may be sent as a number. */
 function productIn(row: JsonObject): string | null {
-  return textIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
+  return stringIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
 }
 
 function yearIn(row: JsonObject): number | null {
@@ -167,7 +167,7 @@ function flowList(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): Promise<readonly TradeFlowRecord[] | null> {
-  checkTexts({ productCode });
+  checkStrings({ productCode });
   checkNotEmpty({ productCode });
   const params: TradeFlowsParams = {
     ...yearsOf(years),

@@ -282,7 +282,7 @@ export class Exchange {
       return key;
     } catch (error) {
       if (!(error instanceof DamagedKey)) throw error;
-      this.#tellDamage(error, text);
+      this.#reportDamage(error, text);
       throw new Failure(
         'UPSTREAM_UNAVAILABLE',
         'What this gateway keeps of this key is damaged, so nothing was run. Its operator has been told.',
@@ -292,7 +292,7 @@ export class Exchange {
   }
 
   /** Tells the operator of a damaged key, once. */
-  #tellDamage({ keyName, message }: DamagedKey, text: string): void {
+  #reportDamage({ keyName, message }: DamagedKey, text: string): void {
     const seen = digestOf(text);
     if (this.#damaged.has(seen)) return;
     this.#damaged.set(seen, true);

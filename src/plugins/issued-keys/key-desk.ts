@@ -100,10 +100,11 @@ export class KeyDesk {
         throw new KeyError(409, `There is a key ${terms.name} already. Rotate it, or revoke it first.`);
       const members = keys.filter(({ group }) => group !== null && group.name === terms.group?.name);
       const group = groupOf(terms, members);
-      const { made, told: answer } = this.#make({ ...terms, group });
+      const { made, answer } = this.#make({ ...terms, group });
       // The budget of a group is that of the word that was said last, for all members.
-      const membersTold = group === members[0]?.group ? [] : members.map((member) => ({ ...member, group }));
-      return { keys: [...membersTold, made], told: (version) => ({ ...answer, version }) };
+      const changedMembers =
+        group === members[0]?.group ? [] : members.map((member) => ({ ...member, group }));
+      return { keys: [...changedMembers, made], answer: (version) => ({ ...answer, version }) };
     });
   }
 
@@ -171,7 +172,10 @@ export class KeyDesk {
       const nowMs = this.#now();
       const revokedAt = new Date(nowMs).toISOString();
       const revoked = namedIn(read, name).map((key) => ({ ...key, revokedAt: key.revokedAt ?? revokedAt }));
-      return { keys: revoked, told: (version) => revoked.map((key) => ({ ...shown(key, nowMs), version })) };
+      return {
+        keys: revoked,
+        answer: (version) => revoked.map((key) => ({ ...shown(key, nowMs), version })),
+      };
     });
   }
 
@@ -190,8 +194,8 @@ export class KeyDesk {
         endsAt: isPast(key.endsAt, endsAtMs) ? key.endsAt : latest,
       }));
       const { digest: _, createdAt: __, endsAt: ___, revokedAt: ____, ...terms } = newest;
-      const { made, told: answer } = this.#make(terms);
-      return { keys: [...ending, made], told: (version) => ({ ...answer, version }) };
+      const { made, answer } = this.#make(terms);
+      return { keys: [...ending, made], answer: (version) => ({ ...answer, version }) };
     });
   }
 
@@ -201,7 +205,7 @@ export class KeyDesk {
     const nowMs = this.#now();
     const createdAt = new Date(nowMs).toISOString();
     const made: IssuedKey = { ...terms, digest: digestOf(key), createdAt, endsAt: null, revokedAt: null };
-    return { made, told: { key, terms: shown(made, nowMs) } };
+    return { made, answer: { key, terms: shown(made, nowMs) } };
   }
 
   /**
@@ -209,11 +213,11 @@ export class KeyDesk {
    * all gateways of the store, and each is told with the version that it has made.
    * @param plan may be called several times, and throws the reason for which there is no change
    */
-  #change<Told>(plan: (read: ReadKeys) => PlannedChange<Told>): Promise<Told> {
+  #change<Outcome>(plan: (read: ReadKeys) => PlannedChange<Outcome>): Promise<Outcome> {
     return this.#turn.runExclusive(async () => {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const read = await this.#read();
-        const { keys, told: answer } = plan(read);
+        const { keys, answer } = plan(read);
         const texts = new Map(keys.map((key) => [key.digest, JSON.stringify(key)]));
         const version = await this.#store.change(read.version, texts);
         if (version !== null) return answer(version);
@@ -247,9 +251,9 @@ interface ReadKeys {
   readonly unreadable: readonly UnreadableKey[];
 }
 
-interface PlannedChange<Told> {
+interface PlannedChange<Outcome> {
   readonly keys: readonly IssuedKey[];
-  readonly told: (version: number) => Told;
+  readonly answer: (version: number) => Outcome;
 }
 
 /** @throws KeyFault if there is no key of the name that can be read */
@@ -264,8 +268,8 @@ function namedIn({ keys, unreadable }: ReadKeys, name: string): readonly IssuedK
 /** Returns the group that a new key joins: with the budget that comes with it, or else that of the members. */
 function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKey[]) {
   if (group === null) return null;
-  const isTold = group.perMinute !== null || group.perDay !== null || group.perMonth !== null;
-  if (isTold) return group;
+  const isGiven = group.perMinute !== null || group.perDay !== null || group.perMonth !== null;
+  if (isGiven) return group;
   const existing = members[0]?.group;
   if (existing == null) throw new KeyError(400, `The group ${group.name} is new: give it a budget.`);
   return existing;

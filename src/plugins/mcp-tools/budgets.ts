@@ -8,7 +8,7 @@ const YEAR_MS = 366 * 24 * HOUR_MS;
 
 const MAX_KEYS = 10_000;
 
-interface ToldBudget {
+interface BudgetUsage {
   readonly limit: number;
   readonly spent: number;
   /** Null for the one of a session. */
@@ -57,14 +57,14 @@ class ToolBudget extends CountedBudget {
   }
 
   /** Tells the calls that are spent; throws Failure if the store can't be reached. */
-  async told(): Promise<ToldBudget> {
+  async usage(): Promise<BudgetUsage> {
     const nowMs = Date.now();
     const [spent = 0] = await this.read(this.countsAt(nowMs));
     return { limit: this.#limit, spent, resetsAt: this.#resetsAt(nowMs) };
   }
 
   /** Returns the failure of an operation of so many calls; null if there is room for them. */
-  refusalOf(usage: ToldBudget, calls: number): Failure | null {
+  refusalOf(usage: BudgetUsage, calls: number): Failure | null {
     return usage.spent + calls > usage.limit ? beyondBudget(usage, calls) : null;
   }
 
@@ -89,7 +89,7 @@ class ToolBudget extends CountedBudget {
 }
 
 /** Makes the failure of an operation of so many calls, for which too few are left. */
-function beyondBudget({ limit, spent, resetsAt }: ToldBudget, planned: number): Failure {
+function beyondBudget({ limit, spent, resetsAt }: BudgetUsage, planned: number): Failure {
   const left = Math.max(0, limit - spent);
   const message = `This takes ${planned} more call(s), and ${left} are left of the ${limit} that tools may send (MCP_BUDGET); nothing was sent for it.`;
   // One that is dearer than a whole budget never fits, however often it is asked again.

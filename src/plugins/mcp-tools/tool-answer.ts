@@ -48,8 +48,8 @@ export interface ToolAnswer {
 
 /** @param page counted from 1 */
 export function resultOf(answer: ToolAnswer, page: number): CallToolResult {
-  const warnings = answer.warnings && told(answer.warnings);
-  const errors = answer.errors && told(answer.errors.map(shortened));
+  const warnings = answer.warnings && shownNotes(answer.warnings);
+  const errors = answer.errors && shownNotes(answer.errors.map(shortened));
   const { upstream, _meta } = answer;
   const written = (data: unknown, number: number, of: number) => {
     const pages = of === 1 ? {} : { page: { number, of, ...(number < of ? { next: number + 1 } : {}) } };
@@ -234,7 +234,7 @@ function isContainer(value: unknown): value is object {
 }
 
 /** Keeps as many notes as there is room for. */
-function told<Note>(notes: readonly Note[]): readonly Note[] {
+function shownNotes<Note>(notes: readonly Note[]): readonly Note[] {
   let bytes = 0;
   return notes.filter((note, i) => {
     bytes += bytesOf(note);

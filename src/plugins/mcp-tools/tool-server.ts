@@ -74,10 +74,10 @@ function createFieldSearch(schema: GraphQLSchema) {
     const isIn = (place: string) => (word: string) => place.includes(word);
     return fields
       .filter(({ all }) => wanted.length > 0 && wanted.every(isIn(all)))
-      .map(({ told: text, name }) => ({ told: text, rank: wanted.filter(isIn(name)).length }))
+      .map(({ shown: text, name }) => ({ shown: text, rank: wanted.filter(isIn(name)).length }))
       .toSorted((a, b) => b.rank - a.rank)
       .slice(0, MAX_FOUND_FIELDS)
-      .map(({ told: text }) => text);
+      .map(({ shown: text }) => text);
   };
 }
 
@@ -92,7 +92,7 @@ function fieldsOf(schema: GraphQLSchema) {
         const words = `${type.name}.${field.name} ${type.name}${field.name}`;
         const name = plain(words.replaceAll(/([A-Z])/g, ' $1'));
         return {
-          told: {
+          shown: {
             field: `${type.name}.${field.name}${given === '' ? '' : `(${given})`}`,
             type: String(field.type),
             description: (field.description ?? '')
@@ -376,7 +376,7 @@ class Tools {
     if (calls === undefined) return failed(errors);
     try {
       const budget = (await budgets?.budgetOf(call.headers.authorization)) ?? null;
-      const usage = (await budget?.told()) ?? null;
+      const usage = (await budget?.usage()) ?? null;
       const meta = (now: typeof usage) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
         return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(usage) };
@@ -384,7 +384,7 @@ class Tools {
       if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
       const callBudget = maxCalls === undefined ? budget : boundedBudget(maxCalls, budget);
       const answer = answerIn(await asked(this.#gateway, tool, call, callBudget));
-      return { ...answer, ...meta((await budget?.told()) ?? null) };
+      return { ...answer, ...meta((await budget?.usage()) ?? null) };
     } catch (error) {
       if (error instanceof Failure) return refusalBy(error);
       throw error;

@@ -159,7 +159,7 @@ export async function addressRoute(
     app.get(path, async (request, reply) => {
       const text = await openApi(base(request), ownBuild().version);
       reply.type(JSON_TEXT);
-      return isTold(request, reply, digestOf(text), addressed('public, no-cache', config)) ? '' : text;
+      return isNotModified(request, reply, digestOf(text), addressed('public, no-cache', config)) ? '' : text;
     });
   return { listed: () => [...current().values()], things };
 }
@@ -296,7 +296,8 @@ class PublicAddress {
     const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
     const tag = isPage ? digestOf(name, base) : name;
-    if (isTold(request, reply, dataTag === undefined ? null : tag, caching)) return void reply.send('');
+    if (isNotModified(request, reply, dataTag === undefined ? null : tag, caching))
+      return void reply.send('');
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (form in TABLES) return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, body, name);
@@ -421,7 +422,12 @@ function operationOf(
 }
 
 /** Names an answer in its headers. Returns true, with status 304, if the client has it. */
-function isTold(request: FastifyRequest, reply: FastifyReply, name: string | null, caching: string): boolean {
+function isNotModified(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  name: string | null,
+  caching: string,
+): boolean {
   reply.header('cache-control', caching);
   if (name === null) return false;
   const etag = `W/"${name}"`;

@@ -150,7 +150,7 @@ export function pageOf(parts: PageContent): string {
 }
 
 function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): readonly string[] {
-  const { subtitle, words, notes, table, leftOut, pages, sizes, others: linkedPictures } = facts;
+  const { subtitle, words, notes, table, leftOut, pages, sizes, otherPictures: linkedPictures } = facts;
   const svg = (of: string, at: number) => escaped(beside('svg', `theme=${of}&width=${at}&bare=1`));
   const isSaid = facts.title === title;
   const sources = PAGE_WIDTHS.flatMap((width, i) => {
@@ -182,7 +182,7 @@ function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): r
 }
 
 /** Links to the other pictures of an answer: one of them is drawn. */
-function otherPictures(pictures: PictureFacts['others'], beside: PageContent['beside']): string {
+function otherPictures(pictures: PictureFacts['otherPictures'], beside: PageContent['beside']): string {
   const links = pictures.map(([indicator, title]) => {
     const look = new URLSearchParams({ 'picture.indicator': indicator }).toString();
     return `<a href="${escaped(beside('', look))}">${escaped(title)}</a>`;

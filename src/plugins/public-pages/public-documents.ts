@@ -24,7 +24,7 @@ import { ConfigError } from '../../config/config.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
 import type { TrustedDocument } from '../../graphql/request/documents.ts';
-import { watched } from '../../graphql/request/trusted.ts';
+import { watchFiles } from '../../graphql/request/trusted.ts';
 import type { PictureLook } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
@@ -99,7 +99,7 @@ export interface PublicDocument {
 
 type GivenDocuments = ReadonlyMap<string, PublicTerms>;
 
-function found(
+function documentOrError(
   given: GivenDocuments,
   schema: GraphQLSchema,
   listed: readonly TrustedDocument[],
@@ -132,11 +132,11 @@ export async function openPublicDocuments(
   const read = async () => {
     const given = await readPublicFile(path);
     const errors: string[] = [];
-    found(given, schema, listed(), (error) => errors.push(`\n  ${error}`));
+    documentOrError(given, schema, listed(), (error) => errors.push(`\n  ${error}`));
     if (errors.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS:${errors.join('')}`);
     return given;
   };
-  const file = await watched(path, read, onProblem, lookMs);
+  const file = await watchFiles(path, read, onProblem, lookMs);
   let seen: { readonly content: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
   let documents: ReadonlyMap<string, PublicDocument> = new Map();
   return {
@@ -146,7 +146,7 @@ export async function openPublicDocuments(
       const trusted = listed();
       if (content !== seen?.content || trusted !== seen.trusted) {
         seen = { content, trusted };
-        documents = found(content, schema, trusted, () => {});
+        documents = documentOrError(content, schema, trusted, () => {});
       }
       return documents;
     },

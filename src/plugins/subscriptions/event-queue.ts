@@ -103,7 +103,7 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
   readonly #onClose: () => void;
   #bill: Bill = openBill();
   #pause: LiveWarning | null = null;
-  #toldPause: LiveWarning | null = null;
+  #sentPause: LiveWarning | null = null;
   #failure: Failure | null = null;
   #isClosed = false;
   #wake: (() => void) | null = null;
@@ -188,10 +188,10 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
   }
 
   #event(): LiveEvent<Value> | null {
-    const isPauseNews = this.#pause !== this.#toldPause;
+    const isPauseNews = this.#pause !== this.#sentPause;
     const value = this.#take() ?? (isPauseNews ? this.#nothing() : null);
     if (value === null && !isPauseNews) return null;
-    this.#toldPause = this.#pause;
+    this.#sentPause = this.#pause;
     return { value, warning: this.#pause, bill: this.takeBill() };
   }
 }

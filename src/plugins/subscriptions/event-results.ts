@@ -16,7 +16,7 @@ import { Failure } from '../../shared/errors.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
 import type { LiveRequest, ReadOperation } from './reading.ts';
-import { asGraphql, told } from './live-errors.ts';
+import { asGraphql, liveErrors } from './live-errors.ts';
 
 /** Changes of events that are resolved at the same time, of all subscriptions together. */
 const MAX_CHANGES = 5_000;
@@ -80,7 +80,7 @@ export class EventResults implements LiveResults {
   /** Calls that are on no event's bill as yet. */
   #unbilled: Bill;
   /** Errors that have ended it. */
-  #errors: ReturnType<typeof told> = [];
+  #errors: ReturnType<typeof liveErrors> = [];
   #isOver = false;
 
   constructor(begun: BegunSubscription, eventWork: EventWork, parts: EventMeans) {
@@ -104,7 +104,7 @@ export class EventResults implements LiveResults {
       const result = await this.#eventWork.resolve(event.value, () => this.#resultOf(event));
       return { done: false, value: result };
     } catch (error) {
-      const errors = told([asGraphql(error)], request.requestId, this.#parts.onError);
+      const errors = liveErrors([asGraphql(error)], request.requestId, this.#parts.onError);
       this.#errors = errors;
       await this.return();
       return { done: false, value: { data: null, errors } };
@@ -152,7 +152,7 @@ export class EventResults implements LiveResults {
       const { upstream, warnings } = extensionsOf(run);
       const result = {
         data: data ?? null,
-        ...(errors.length === 0 ? {} : { errors: told(errors, request.requestId, onError) }),
+        ...(errors.length === 0 ? {} : { errors: liveErrors(errors, request.requestId, onError) }),
         extensions: { upstream, ...(warnings === undefined ? {} : { warnings }) },
       };
       checkLength(event, result, config.maxAnswerBytes);

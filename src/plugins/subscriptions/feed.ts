@@ -346,7 +346,7 @@ class Feed {
       task.close();
       this.#allowance.spend(task.bill.calls);
       mergeBill(this.#unbilled, task.bill);
-      this.#tell(notified);
+      this.#notify(notified);
     }
   }
 
@@ -431,7 +431,7 @@ class Feed {
   }
 
   /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
-  #tell(inboxes: ReadonlySet<AnyQueue>): void {
+  #notify(inboxes: ReadonlySet<AnyQueue>): void {
     for (const [i, queue] of [...inboxes].entries()) {
       if (i === 0) {
         queue.charge(this.#unbilled);

@@ -354,7 +354,7 @@ class FigureSubscriber {
     this.#now = now;
     this.queue = new EventQueue(
       () => this.#take(),
-      () => this.#told([], false),
+      () => this.#eventOf([], false),
       onClose,
     );
   }
@@ -372,7 +372,7 @@ class FigureSubscriber {
     if (this.#wantsAll) {
       this.#wantsAll = false;
       const all = this.keys.flatMap((key) => changesBetween([], this.#watch.rows(key)));
-      return this.#told(all, true);
+      return this.#eventOf(all, true);
     }
     if (this.#behind.size === 0) return null;
     const changes = this.keys.flatMap((key) => {
@@ -380,10 +380,10 @@ class FigureSubscriber {
       return before === undefined ? [] : changesBetween(before, this.#watch.rows(key));
     });
     this.#behind.clear();
-    return changes.length === 0 ? null : this.#told(changes, false);
+    return changes.length === 0 ? null : this.#eventOf(changes, false);
   }
 
-  #told(changes: ObservationChangesRecord['changes'], isWhole: boolean): ObservationChangesRecord {
+  #eventOf(changes: ObservationChangesRecord['changes'], isWhole: boolean): ObservationChangesRecord {
     const atMs = Math.max(this.#now(), this.#lastMs + 1);
     this.#lastMs = atMs;
     const revision = `${String(atMs).padStart(REVISION_DIGITS, '0')}-${this.#watch.digest(this.keys)}`;

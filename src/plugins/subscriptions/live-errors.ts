@@ -1,10 +1,10 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
-import { toldErrors } from '../../graphql/request/messages.ts';
+import { shownErrors } from '../../graphql/request/messages.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
 import { Failure } from '../../shared/errors.ts';
 
 /** Makes errors as they are told, as objects that the libraries of the transports know. */
-export function told(
+export function liveErrors(
   errors: readonly GraphQLError[],
   requestId: string,
   onError: (error: unknown, where: string, requestId?: string) => void,
@@ -12,7 +12,7 @@ export function told(
   const formatted = errors.map((error) =>
     formatError(error.toJSON(), error, (error) => onError(error, 'subscription', requestId)),
   );
-  return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) =>
+  return shownErrors(formatted, requestId).map(({ message, path, extensions }, i) =>
     reworded(errors[i], message, { path: path ?? null, extensions: extensions ?? null }),
   );
 }
@@ -34,11 +34,11 @@ export function asGraphql(error: unknown): GraphQLError {
 }
 
 /** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
-export function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
+export function withCode(error: unknown, code: string, showsSchema = true): GraphQLError {
   const graphqlError = asGraphql(error);
   if (graphqlError.originalError instanceof Failure) return graphqlError;
   const { message } = graphqlError;
-  const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
+  const text = showsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
   return reworded(graphqlError, text, { extensions: { code } });
 }
 

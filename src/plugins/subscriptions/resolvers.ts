@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
 import { FIGURE_FIELDS, observationId } from '../../graphql/resolvers/observations.ts';
-import { checkTexts, warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
+import { checkStrings, warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
@@ -26,7 +26,7 @@ const resolvers = {
     observationsChanged: {
       async subscribe(_, args, context) {
         const { since = null } = args;
-        checkTexts({ since });
+        checkStrings({ since });
         const { demandsOf } = await import('./demands.ts');
         return liveIn(context).figures(await demandsOf(args, context), since);
       },
@@ -43,7 +43,7 @@ const resolvers = {
     },
     sourceRefreshed: {
       subscribe(_, { keys = null }, context) {
-        for (const key of keys ?? []) checkTexts({ keys: key });
+        for (const key of keys ?? []) checkStrings({ keys: key });
         return liveIn(context).sources(keys);
       },
       resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, partial: value },

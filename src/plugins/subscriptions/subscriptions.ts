@@ -18,7 +18,7 @@ import { EventQueue, noteCalls } from './event-queue.ts';
 import { SubscriptionPlaces } from './places.ts';
 import { type LiveRequest, lengthOf, type ReadOperation, readOperation } from './reading.ts';
 import type { SubscribingContext } from './resolvers.ts';
-import { asGraphql, refused, told } from './live-errors.ts';
+import { asGraphql, refused, liveErrors } from './live-errors.ts';
 
 /** A subscription that has begun, or the errors for which none has. */
 type Opened =
@@ -118,7 +118,7 @@ export function openSubscriptions(
       const opened = await translated(request, entering).catch((error: unknown) => ({
         errors: [asGraphql(error)],
       }));
-      return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onError) };
+      return 'results' in opened ? opened : { errors: liveErrors(opened.errors, request.requestId, onError) };
     },
     /**
      * Tells if a text that was sent has a subscription of the name, or as its only operation: at once if it can't have

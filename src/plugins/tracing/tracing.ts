@@ -57,8 +57,8 @@ export async function openTracing(protocol: OtlpProtocol, onError: (error: Error
     propagator: new W3CTraceContextPropagator(),
   };
   return {
-    operation: (next) => tracedOperations(next, means),
-    call: tracedCalls,
+    operation: (next) => tracedOperationsStage(next, means),
+    call: tracedCallsStage,
     attempt: tracedAttempt,
     close: () => provider.shutdown(),
   };
@@ -135,7 +135,7 @@ function copied(attributes: Attributed): Record<string, string | number | boolea
 }
 
 /** Begins a span for each operation, or goes on with the trace of its client. */
-function tracedOperations(next: Handle, means: Means): Handle {
+function tracedOperationsStage(next: Handle, means: Means): Handle {
   return (incoming) => {
     const { headers } = incoming.request;
     const from = means.propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
@@ -165,7 +165,7 @@ function tracedOperations(next: Handle, means: Means): Handle {
 }
 
 /** Makes a span for each call with all its attempts and waits. */
-function tracedCalls(next: Send): Send {
+function tracedCallsStage(next: Send): Send {
   return (call, sending) => {
     const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
     return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));

@@ -1,7 +1,7 @@
 import {
-  eachFound,
+  eachLocated,
   eachOf,
-  type Found,
+  type Located,
   inside,
   integerIn,
   invalid,
@@ -16,7 +16,7 @@ import {
   objectIn,
   type Place,
   recordsOfRows,
-  textIn,
+  stringIn,
   wholeListIn,
 } from './envelope.ts';
 
@@ -54,7 +54,7 @@ export function decodeCountries(body: unknown, route: string): CountryRecord[] {
   const list = wholeListIn(body, route);
   // Most rows are those of the last body, whose records are taken over.
   const records = recordsOfRows(list.value) as (CountryRecord | undefined)[];
-  return eachFound(list, (row, place, index) => {
+  return eachLocated(list, (row, place, index) => {
     records[index] ??= decodeCountry(row, place);
     return records[index];
   });
@@ -66,20 +66,20 @@ function decodeCountry(row: JsonObject, place: Place) {
   return {
     /** ISO 3166-1 alpha-2, upper case. */
     code: alpha2In(row, ...ANY_CODE_NAMES) ?? missingCode(row, place),
-    name: textIn(row, ...NAME_NAMES),
+    name: stringIn(row, ...NAME_NAMES),
     /** ISO 3166-1 alpha-3, upper case. */
-    iso3: textIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
-    officialName: textIn(row, 'official_name'),
-    capital: textIn(row, 'capital'),
-    region: textIn(row, 'region'),
-    subregion: textIn(row, 'subregion'),
+    iso3: stringIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
+    officialName: stringIn(row, 'official_name'),
+    capital: stringIn(row, 'capital'),
+    region: stringIn(row, 'region'),
+    subregion: stringIn(row, 'subregion'),
     record: row,
   };
 }
 
 /** Takes a code of another length: the list is worth more than the one odd entry. */
 function missingCode(row: JsonObject, place: Place): string {
-  return (textIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
+  return (stringIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
 }
 
 /**
@@ -89,7 +89,7 @@ function missingCode(row: JsonObject, place: Place): string {
 export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {
   let byAlpha3: string | null = null;
   for (const name of names) {
-    const text = textIn(row, name);
+    const text = stringIn(row, name);
     const code = text === null ? null : alpha2Of(text);
     if (code !== null && text?.length === 2) return code;
     byAlpha3 ??= code;
@@ -102,11 +102,11 @@ export function alpha2In(row: JsonObject, ...names: readonly string[]): string |
  * @param asked code of the country that was asked for, if the record doesn't say
  * @throws Failure if the record is about another country
  */
-export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: string) {
+export function countryNamedIn({ value: row, place }: Located<JsonObject>, asked: string) {
   const block = isObject(row.country) ? row.country : row;
   const code = alpha2In(block, 'country_code', 'code', 'id', 'iso2', 'alpha2', 'country');
   checkCountry(code, asked, inside(place, 'country'));
-  return { code: asked.toUpperCase(), name: textIn(block, 'country_name', 'name') };
+  return { code: asked.toUpperCase(), name: stringIn(block, 'country_name', 'name') };
 }
 
 /**
@@ -158,11 +158,11 @@ export type ProfileIndicatorRecord = Readonly<ReturnType<typeof indicatorOf>>;
 function indicatorOf(key: string, row: JsonObject, record: unknown) {
   return {
     key,
-    name: textIn(row, 'metric_name', 'name'),
-    unit: textIn(row, 'unit'),
+    name: stringIn(row, 'metric_name', 'name'),
+    unit: stringIn(row, 'unit'),
     value: numberIn(row, 'value'),
     year: integerIn(row, 'year'),
-    period: textIn(row, 'period'),
+    period: stringIn(row, 'period'),
     source: labelIn(row, ['key', 'source_key', 'code'], 'source'),
     /** As sent: an object, or the bare key or figure. */
     record,

@@ -75,7 +75,7 @@ export function objectAt(value: unknown, place: Place): JsonObject {
  * of the right type, or null. Values that they pass over are still in the record as sent.
  */
 
-export function textIn(row: JsonObject, ...names: readonly string[]): string | null {
+export function stringIn(row: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = row[name];
     if (typeof value === 'string' && value.trim() !== '') return value.trim();
@@ -84,10 +84,10 @@ export function textIn(row: JsonObject, ...names: readonly string[]): string | n
 }
 
 /** Reads a time as {@link textIn} does: a number as its digits, and anything else as JSON, which nobody reads as a time. */
-export function timeTextIn(row: JsonObject, ...names: readonly string[]): string | null {
+export function timeStringIn(row: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = asNumber(row[name]);
-    const text = typeof value === 'string' || value == null ? textIn(row, name) : JSON.stringify(value);
+    const text = typeof value === 'string' || value == null ? stringIn(row, name) : JSON.stringify(value);
     if (text !== null) return text.slice(0, MAX_TIME);
   }
   return null;
@@ -121,7 +121,7 @@ export function labelIn(
 ): string | null {
   for (const name of names) {
     const value = row[name];
-    const label = isObject(value) ? textIn(value, ...inner) : textIn(row, name);
+    const label = isObject(value) ? stringIn(value, ...inner) : stringIn(row, name);
     if (label !== null) return label;
   }
   return null;
@@ -129,7 +129,7 @@ export function labelIn(
 
 /** Reads the text that a record is known by; throws Failure naming the field if none of the names holds any. */
 export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
-  return textIn(row, ...names) ?? missing(row, place, names);
+  return stringIn(row, ...names) ?? missing(row, place, names);
 }
 
 /** @throws always, naming the first of the names that is there, else the first of all */
@@ -141,7 +141,7 @@ export function missing(row: JsonObject, place: Place, names: readonly [string, 
 }
 
 /** A part of a body, and its place. */
-export interface Found<T> {
+export interface Located<T> {
   readonly value: T;
   readonly place: Place;
 }
@@ -156,7 +156,7 @@ export interface RowList<Row> extends ReturnType<typeof metaIn> {
 export function rowListIn<Row>(
   body: unknown,
   route: string,
-  decode: (list: Found<readonly unknown[]>) => readonly Row[],
+  decode: (list: Located<readonly unknown[]>) => readonly Row[],
 ): RowList<Row> {
   const list = listIn(body, route);
   return { rows: decode(list), received: list.value.length, ...metaIn(body) };
@@ -168,7 +168,7 @@ export function rowListIn<Row>(
  *
  * @throws Failure if there is no list, or several to choose from
  */
-export function listIn(body: unknown, route: string): Found<readonly unknown[]> {
+export function listIn(body: unknown, route: string): Located<readonly unknown[]> {
   const place: Place = { route, path: '' };
   if (isObject(body) && 'data' in body) return soleListOf(body.data, inside(place, 'data'));
   return soleListOf(body, place);
@@ -185,7 +185,7 @@ export function recordsOfRows(rows: readonly unknown[]): unknown[] {
 }
 
 /** Returns a list, or the one list of an object; throws Failure if there is none, or several to choose from. */
-export function soleListOf(value: unknown, place: Place): Found<readonly unknown[]> {
+export function soleListOf(value: unknown, place: Place): Located<readonly unknown[]> {
   if (Array.isArray(value)) return { value, place };
   if (!isObject(value)) throw invalid(place, `expected array, received ${kindOf(value)}`);
   const lists = membersOf(value, Array.isArray);
@@ -206,7 +206,7 @@ export function findObject(
   body: unknown,
   route: string,
   fieldNames: readonly string[],
-): Found<JsonObject> | null {
+): Located<JsonObject> | null {
   const place: Place = { route, path: '' };
   if (!isObject(body)) return null;
   if ('data' in body) return isObject(body.data) ? { value: body.data, place: inside(place, 'data') } : null;
@@ -219,7 +219,7 @@ export function findObject(
 }
 
 /** Returns the one object of a body, as {@link findObject} finds it; else all of it; throws Failure if it is no object. */
-export function objectIn(body: unknown, route: string, fieldNames: readonly string[]): Found<JsonObject> {
+export function objectIn(body: unknown, route: string, fieldNames: readonly string[]): Located<JsonObject> {
   const object = findObject(body, route, fieldNames);
   if (object !== null) return object;
   const place: Place = { route, path: '' };
@@ -253,7 +253,7 @@ function countIn(meta: JsonObject, least: number, ...names: readonly string[]): 
  *
  * @throws Failure UPSTREAM_INCOMPLETE if the service says that it holds more rows than it sent
  */
-export function wholeListIn(body: unknown, route: string): Found<readonly unknown[]> {
+export function wholeListIn(body: unknown, route: string): Located<readonly unknown[]> {
   const list = listIn(body, route);
   const { total } = metaIn(body);
   const received = list.value.length;
@@ -326,8 +326,8 @@ export function eachOf<T>(
 }
 
 /** Decodes the rows of a list that is the whole answer; throws Failure of the first row if none can be read. */
-export function eachFound<T>(
-  { value, place }: Found<readonly unknown[]>,
+export function eachLocated<T>(
+  { value, place }: Located<readonly unknown[]>,
   decode: (row: JsonObject, place: Place, index: number) => T,
 ): T[] {
   const list = eachIn(value, place, decode);

@@ -21,8 +21,8 @@ import {
   objectIn,
   type Place,
   recordsOfRows,
-  textIn,
-  timeTextIn,
+  stringIn,
+  timeStringIn,
   UnreadItem,
   withLeftOut,
 } from './envelope.ts';
@@ -54,9 +54,9 @@ const observation = figure.extend({
   metric_name: z.string(),
 });
 
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isFilled = (value: unknown) => isText(value) && value !== '';
-const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isFilled = (value: unknown) => isString(value) && value !== '';
+const isStringIfAny = (value: unknown) => value === null || value === undefined || isString(value);
 const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
 
 /**
@@ -65,24 +65,24 @@ const isNumberIfAny = (value: unknown) => value === null || value === undefined 
  */
 function isSound(row: JsonObject): boolean {
   return (
-    isText(row.country_code) &&
+    isString(row.country_code) &&
     ALPHA_2.test(row.country_code) &&
-    isText(row.country_name) &&
-    isText(row.metric_name) &&
+    isString(row.country_name) &&
+    isString(row.metric_name) &&
     isFilled(row.metric_key) &&
     Number.isInteger(row.year) &&
     ((row.year as number) | 0) === row.year &&
     isFilled(row.period) &&
-    isTextIfAny(row.as_of_period) &&
-    isTextIfAny(row.location_name) &&
+    isStringIfAny(row.as_of_period) &&
+    isStringIfAny(row.location_name) &&
     Number.isFinite(row.value) &&
-    isText(row.unit) &&
+    isString(row.unit) &&
     isFilled(row.source) &&
-    isText(row.value_status) &&
+    isString(row.value_status) &&
     isNumberIfAny(row.estimate_low) &&
     isNumberIfAny(row.estimate_high) &&
-    isTextIfAny(row.dataset_version) &&
-    isText(row.retrieved_at) &&
+    isStringIfAny(row.dataset_version) &&
+    isString(row.retrieved_at) &&
     timeOf(row.retrieved_at) !== null
   );
 }
@@ -98,7 +98,7 @@ function timeOf(text: string): ReturnType<typeof timeIn> {
 /** Makes a row with the specified code of its country, if it has another, and with its numbers as near as can be. */
 function asSpecified(row: unknown): unknown {
   if (!isObject(row)) return row;
-  const alpha2 = alpha2Of(textIn(row, 'country_code') ?? '');
+  const alpha2 = alpha2Of(stringIn(row, 'country_code') ?? '');
   return { ...withNumbers(row), ...(alpha2 === null ? {} : { country_code: alpha2 }) };
 }
 
@@ -109,10 +109,10 @@ function withNumbers(row: JsonObject): JsonObject {
 
 /** Reads the names in a row whose country code, as sent, is no country's, and its fault; null for others. */
 function unknownIn(row: unknown, place: Place) {
-  const countryCode = isObject(row) ? textIn(row, 'country_code') : null;
+  const countryCode = isObject(row) ? stringIn(row, 'country_code') : null;
   if (countryCode === null || alpha2Of(countryCode) !== null) return null;
   const { detail = '' } = invalid(inside(place, 'country_code'), 'expected ISO 3166-1 alpha-2 code').fields;
-  return { countryCode, metricKey: textIn(row as JsonObject, 'metric_key'), detail };
+  return { countryCode, metricKey: stringIn(row as JsonObject, 'metric_key'), detail };
 }
 
 export type ObservationList = Readonly<ReturnType<typeof decodeObservations>>;
@@ -174,8 +174,8 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
 /** Names the country and measure of a row that breaks the specification, if they can be read. */
 function errorOf(row: unknown, failure: Failure) {
   return {
-    countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
-    metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
+    countryCode: isObject(row) ? alpha2Of(stringIn(row, 'country_code') ?? '') : null,
+    metricKey: isObject(row) ? stringIn(row, 'metric_key') : null,
     failure,
   };
 }
@@ -194,7 +194,7 @@ function observationIn(
   if (holdsNoFigure(row)) return null;
   const parsed = figure.safeParse(withNumbers(row));
   if (!parsed.success) throw failureOf(parsed.error, place);
-  const metricName = textIn(row, 'metric_name', 'name');
+  const metricName = stringIn(row, 'metric_name', 'name');
   const record = recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);
   hasUnreadable ||= !areReadable([record]);
   return record;
@@ -208,8 +208,8 @@ function holdsNoFigure(row: JsonObject): boolean {
 /** @param index place among all rows of the body */
 function blankIn(row: JsonObject, index: number) {
   return {
-    countryCode: alpha2Of(textIn(row, 'country_code') ?? '') ?? '',
-    metricKey: textIn(row, 'metric_key') ?? '',
+    countryCode: alpha2Of(stringIn(row, 'country_code') ?? '') ?? '',
+    metricKey: stringIn(row, 'metric_key') ?? '',
     year: integerIn(row, 'year'),
     index,
   };
@@ -323,12 +323,12 @@ export type FxRateRecord = Readonly<ReturnType<typeof decodeFxRate>>;
 
 function decodeFxRate(row: JsonObject, place: Place) {
   return {
-    sourceCode: textIn(row, 'source_code'),
-    baseCurrency: textIn(row, 'base_currency'),
-    quoteCurrency: textIn(row, 'quote_currency'),
+    sourceCode: stringIn(row, 'source_code'),
+    baseCurrency: stringIn(row, 'base_currency'),
+    quoteCurrency: stringIn(row, 'quote_currency'),
     /** Upper case. */
     countryCodes: codesIn(row.country_codes, inside(place, 'country_codes')),
-    rateDate: textIn(row, 'rate_date'),
+    rateDate: stringIn(row, 'rate_date'),
     /** Units of the quote currency for one of the base currency. */
     rate: numberIn(row, 'rate'),
     record: row,
@@ -353,7 +353,7 @@ function decodeCommodityBenchmark(row: JsonObject, place: Place) {
   return {
     commodityKey: keyIn(row, place, 'commodity_key'),
     priceValue: numberIn(row, 'price_value'),
-    priceDate: textIn(row, 'price_date'),
+    priceDate: stringIn(row, 'price_date'),
     record: row,
   };
 }
@@ -363,19 +363,19 @@ export type DisasterAlertRecord = Readonly<ReturnType<typeof decodeDisasterAlert
 function decodeDisasterAlert(row: JsonObject, place: Place) {
   return {
     eventKey: keyIn(row, place, 'event_key'),
-    eventType: textIn(row, 'event_type'),
-    name: textIn(row, 'name'),
-    description: textIn(row, 'description'),
-    alertLevel: textIn(row, 'alert_level'),
+    eventType: stringIn(row, 'event_type'),
+    name: stringIn(row, 'name'),
+    description: stringIn(row, 'description'),
+    alertLevel: stringIn(row, 'alert_level'),
     alertScore: numberIn(row, 'alert_score'),
     severityValue: numberIn(row, 'severity_value'),
-    severityText: textIn(row, 'severity_text'),
-    severityUnit: textIn(row, 'severity_unit'),
+    severityText: stringIn(row, 'severity_text'),
+    severityUnit: stringIn(row, 'severity_unit'),
     /** As sent. */
-    eventFromAt: timeTextIn(row, 'event_from_at'),
-    eventToAt: timeTextIn(row, 'event_to_at'),
-    reportUrl: textIn(row, 'report_url'),
-    source: textIn(row, 'source'),
+    eventFromAt: timeStringIn(row, 'event_from_at'),
+    eventToAt: timeStringIn(row, 'event_to_at'),
+    reportUrl: stringIn(row, 'report_url'),
+    source: stringIn(row, 'source'),
     record: row,
   };
 }

@@ -1,10 +1,10 @@
 import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
-  eachFound,
+  eachLocated,
   eachIn,
   eachOf,
-  type Found,
+  type Located,
   findObject,
   inside,
   invalid,
@@ -23,8 +23,8 @@ import {
   rowListIn,
   soleListOf,
   sumOf,
-  textIn,
-  timeTextIn,
+  stringIn,
+  timeStringIn,
   wholeListIn,
   withLeftOut,
 } from './envelope.ts';
@@ -42,10 +42,10 @@ export function decodeIndicators(
   }: { readonly category?: string | undefined; readonly hasData?: boolean | undefined } = {},
 ): IndicatorRecord[] {
   const list = wholeListIn(body, route);
-  if (category === undefined && hasData === undefined) return eachFound(list, decodeIndicator);
+  if (category === undefined && hasData === undefined) return eachLocated(list, decodeIndicator);
   const asked = { category: category?.toLowerCase(), has_data: hasData };
   const saidOf = (row: JsonObject) => ({
-    category: textIn(row, 'category')?.toLowerCase() ?? null,
+    category: stringIn(row, 'category')?.toLowerCase() ?? null,
     has_data: booleanIn(row, 'has_data'),
   });
   const isOther = (said: unknown, wanted: unknown) =>
@@ -54,8 +54,8 @@ export function decodeIndicators(
     const said = isObject(row) ? saidOf(row) : null;
     return said !== null && FILTERS.some((name) => isOther(said[name], asked[name]));
   });
-  if (isHeeded) return eachFound(list, decodeIndicator);
-  return eachFound(list, (row, place) => {
+  if (isHeeded) return eachLocated(list, decodeIndicator);
+  return eachLocated(list, (row, place) => {
     const said = saidOf(row);
     const other = FILTERS.find((name) => asked[name] !== undefined && said[name] !== asked[name]);
     if (other !== undefined)
@@ -72,9 +72,9 @@ function decodeIndicator(row: JsonObject, place: Place) {
   return {
     key: keyIn(row, place, 'metric_key', 'key', 'id'),
     /** Null if the catalogue has no name: only key, unit and sources are promised. */
-    name: textIn(row, 'metric_name', 'name'),
-    unit: textIn(row, 'unit'),
-    category: textIn(row, 'category'),
+    name: stringIn(row, 'metric_name', 'name'),
+    unit: stringIn(row, 'unit'),
+    category: stringIn(row, 'category'),
     hasData: booleanIn(row, 'has_data'),
     /** Keys of the publishing bodies. */
     sources: sourceKeysIn(row, place),
@@ -96,7 +96,7 @@ function sourceKeysIn(row: JsonObject, place: Place): string[] {
 
 /** @throws Failure if it is neither text nor a block with a key */
 function sourceKeyOf(source: unknown, place: Place): string {
-  const key = textIn(isObject(source) ? source : { key: source }, ...NAMES_OF_SOURCE);
+  const key = stringIn(isObject(source) ? source : { key: source }, ...NAMES_OF_SOURCE);
   if (key !== null) return key;
   throw invalid(place, `expected string, received ${kindOf(source)}`);
 }
@@ -105,7 +105,7 @@ const SOURCE_NAMES = ['key', 'source_key', 'source', 'code'] as const;
 const VERSION_NAMES = ['version', 'platform_version', 'api_version', 'tag'] as const;
 
 export function decodeSources(body: unknown, route: string): SourceRecord[] {
-  return eachFound(wholeListIn(body, route), decodeSource);
+  return eachLocated(wholeListIn(body, route), decodeSource);
 }
 
 export type SourceRecord = Readonly<ReturnType<typeof decodeSource>>;
@@ -113,18 +113,18 @@ export type SourceRecord = Readonly<ReturnType<typeof decodeSource>>;
 function decodeSource(row: JsonObject, place: Place) {
   return {
     key: labelIn(row, SOURCE_NAMES, ...SOURCE_NAMES) ?? missing(row, place, SOURCE_NAMES),
-    name: textIn(row, 'name', 'source_name'),
+    name: stringIn(row, 'name', 'source_name'),
     url: addressIn(row, 'url', 'source_url', 'homepage'),
     /** As sent; null if the source has never been refreshed, or the service doesn't say. */
-    lastSuccessfulRefresh: timeTextIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
-    nextRun: timeTextIn(row, 'next_run', 'next_run_at'),
+    lastSuccessfulRefresh: timeStringIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
+    nextRun: timeStringIn(row, 'next_run', 'next_run_at'),
     record: row,
   };
 }
 
 /** Reads the address of a page; null if there is none, or it leads to no page. */
 function addressIn(row: JsonObject, ...names: readonly string[]): string | null {
-  const text = textIn(row, ...names);
+  const text = stringIn(row, ...names);
   return text !== null && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
 }
 
@@ -133,7 +133,7 @@ export type HealthRecord = Readonly<ReturnType<typeof decodeHealth>>;
 /** Reads the service's own word; `unknown` if it has none. The record is as sent: an object, or the bare word. */
 export function decodeHealth(body: unknown, route: string) {
   const record = recordIn(body, route, ['status']);
-  return { status: textIn(isObject(record) ? record : { status: record }, 'status') ?? 'unknown', record };
+  return { status: stringIn(isObject(record) ? record : { status: record }, 'status') ?? 'unknown', record };
 }
 
 export type PlatformVersionRecord = Readonly<ReturnType<typeof decodeVersion>>;
@@ -143,7 +143,7 @@ export function decodeVersion(body: unknown, route: string) {
   const record = recordIn(body, route, VERSION_NAMES);
   const fields = isObject(record) ? record : { version: record };
   const spelt = VERSION_NAMES.map((name) =>
-    typeof fields[name] === 'number' ? String(fields[name]) : textIn(fields, name),
+    typeof fields[name] === 'number' ? String(fields[name]) : stringIn(fields, name),
   );
   return { version: spelt.find((text) => text !== null) ?? null, record };
 }
@@ -174,7 +174,7 @@ interface OfficeDraft {
   roleType: string | null;
   readonly terms: TermRecord[];
   /** Null until the service's own object for the office is seen. */
-  sent: Found<JsonObject> | null;
+  sent: Located<JsonObject> | null;
 }
 
 /**
@@ -210,7 +210,7 @@ export function decodeOffices(body: unknown, route: string, asked: string): Offi
   return withLeftOut(offices, leftOut);
 }
 
-function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
+function listsOf({ value, place }: Located<JsonObject>): Located<unknown>[] {
   const names = LISTS.filter((name) => name in value);
   if (names.length === 0) return [soleListOf(value, place)];
   return names.map((name) => ({ value: value[name], place: inside(place, name) }));
@@ -249,7 +249,7 @@ function nestedIn(office: JsonObject): string | undefined {
 }
 
 function draftOffice(
-  { value: row, place }: Found<JsonObject>,
+  { value: row, place }: Located<JsonObject>,
   {
     drafts,
     flat,
@@ -264,12 +264,12 @@ function draftOffice(
   },
 ): void {
   checkCountry(alpha2In(row, 'country_code'), asked, inside(place, 'country_code'));
-  const roleType = textIn(row, 'role_type');
+  const roleType = stringIn(row, 'role_type');
   const title = titleIn(row);
   const nested = nestedIn(row);
   // A term that doesn't name its office among others that do may be of any; alone, the role is a name.
   const role = isNamed && nested === undefined ? null : roleType;
-  const name = title ?? textIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
+  const name = title ?? stringIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
   if (nested !== undefined) {
     const terms = blockIn(row, place, nested, (term) => decodeTerm(term, true));
     drafts.push({ name, roleType, terms, sent: { value: row, place } });
@@ -294,12 +294,12 @@ export type TermRecord = Readonly<ReturnType<typeof decodeTerm>>;
 /** @param nameIsHolder true if `name` is the holder's, since the office has a name of its own */
 function decodeTerm(row: JsonObject, nameIsHolder: boolean) {
   return {
-    holder: labelIn(row, ['name'], ...HOLDER_NAMES) ?? (nameIsHolder ? textIn(row, 'name') : null),
-    startDate: textIn(row, 'start_date'),
+    holder: labelIn(row, ['name'], ...HOLDER_NAMES) ?? (nameIsHolder ? stringIn(row, 'name') : null),
+    startDate: stringIn(row, 'start_date'),
     /** Null while the term lasts, or if the end is not known: `status` tells which. */
-    endDate: textIn(row, 'end_date'),
+    endDate: stringIn(row, 'end_date'),
     /** The record's own word. */
-    status: textIn(row, ...STATUS_NAMES),
+    status: stringIn(row, ...STATUS_NAMES),
     record: row,
   };
 }
@@ -308,7 +308,7 @@ function decodeTerm(row: JsonObject, nameIsHolder: boolean) {
 export type TickerList = RowList<TickerRecord>;
 
 export function decodeTickers(body: unknown, route: string): TickerList {
-  return rowListIn(body, route, (list) => eachFound(list, decodeTicker));
+  return rowListIn(body, route, (list) => eachLocated(list, decodeTicker));
 }
 
 export type TickerRecord = Readonly<ReturnType<typeof decodeTicker>>;
@@ -318,14 +318,14 @@ function decodeTicker(row: JsonObject, place: Place) {
     /** Upper case. */
     exchangeCode: keyIn(row, place, 'exchange_code', 'exchange').toUpperCase(),
     symbol: keyIn(row, place, 'symbol', 'ticker'),
-    name: textIn(row, 'security_name', 'name'),
-    instrumentType: textIn(row, 'instrument_type'),
-    sector: textIn(row, 'sector'),
-    industry: textIn(row, 'industry'),
+    name: stringIn(row, 'security_name', 'name'),
+    instrumentType: stringIn(row, 'instrument_type'),
+    sector: stringIn(row, 'sector'),
+    industry: stringIn(row, 'industry'),
     /** ISO 3166-1 alpha-2, upper case. */
     countryCode: alpha2In(row, 'country_code', 'country'),
     /** The trading day of the price, as sent. */
-    session: textIn(row, 'latest_trade_date', 'session'),
+    session: stringIn(row, 'latest_trade_date', 'session'),
     /** In the currency of the listing, which the service doesn't name. */
     closePrice: numberIn(row, 'latest_close_price', 'close_price'),
     /** Percent. */

@@ -24,7 +24,10 @@ export const systemClock: Clock = {
  * instant, so that old things stay old. Windows that the service counts by its own clock are not told by it.
  * @param elapsed milliseconds since any instant, by a clock that nobody can set
  */
-export function steadied(now: () => number, elapsed: () => number = () => performance.now()): () => number {
+export function createSteadyClock(
+  now: () => number,
+  elapsed: () => number = () => performance.now(),
+): () => number {
   const [startMs, startElapsedMs] = [now(), elapsed()];
   let lastMs = startMs;
   /** Milliseconds that the clock is set back. */

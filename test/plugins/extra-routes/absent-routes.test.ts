@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absentRoutes } from '../../../src/plugins/extra-routes/absent-routes.ts';
+import { absentRoutesStage } from '../../../src/plugins/extra-routes/absent-routes.ts';
 import type { Answer } from '../../../src/service/call.ts';
 import { Failure } from '../../../src/shared/errors.ts';
 import { sendingFor } from '../../service/sending.ts';
@@ -21,7 +21,7 @@ const STRAY = { ...answer(404, undefined), stray };
 function open(answerOf: (target: string) => Answer | Promise<Answer>) {
   const sent: string[] = [];
   let time = 0;
-  const ring = absentRoutes(
+  const ring = absentRoutesStage(
     async ({ target }) => {
       sent.push(target);
       return answerOf(target);
