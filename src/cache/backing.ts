@@ -2,7 +2,7 @@
 
 import type { KeyvStorageEntry } from 'keyv';
 import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
-import type { TakenState, LeaseState, Leases, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
+import type { LeaseState, Leases, LeaseTerms, Note, SharedCounters, TakenState, Window } from './store.ts';
 export type OnError = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
@@ -23,7 +23,7 @@ export interface Adapter {
   setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
 }
 
-/** Milliseconds that counters of a month and notes are kept: longer than any window. */
+/** Milliseconds that counters of a month and notes are retained: longer than any window. */
 export const MONTH_RETENTION_MS = 32 * 86_400_000;
 
 /** Returns true if a call may be taken, as the shared counters stand. */
@@ -50,7 +50,7 @@ export function noteIn(text: string | null | undefined): Note | null {
  */
 export const FETCHED_MS = 3_000;
 
-/** Names that are remembered at once. */
+/** Names cached at once. */
 const MAX_NAMES = 200_000;
 
 interface Taken {
@@ -134,7 +134,7 @@ interface CachedString {
   readonly expires: number | undefined;
 }
 
-/** Texts that are held in this process, each for its time. */
+/** Texts that are cached in this process, each for its time. */
 class StringCache extends BoundedCache<CachedString> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);

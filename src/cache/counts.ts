@@ -5,7 +5,7 @@ export interface Count {
   readonly most: number | null;
   /** Calls that are counted at once; left out for one. */
   readonly by?: number;
-  /** Milliseconds for which the count is kept. */
+  /** Milliseconds for which the count is retained. */
   readonly retentionMs: number;
 }
 
@@ -24,13 +24,13 @@ export interface CallCounts {
   take(
     counts: readonly Count[],
   ): Promise<{ readonly calls: readonly number[]; readonly full: number | null }>;
-  /** Takes a call that was not sent off counts that are still kept. */
+  /** Takes a call that was not sent off counts that are still retained. */
   putBack(names: readonly string[]): Promise<void>;
   read(names: readonly string[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
-/** Times as long as a held figure that a count may take: a figure that is late is a miss, a count that is late is none. */
+/** Times as long as a cached figure that a count may take: a figure that is late is a miss, a count that is late is none. */
 const PATIENCE = 5;
 
 /** Opens the counts of a store, which may be out of reach as yet. */

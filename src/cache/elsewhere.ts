@@ -78,7 +78,7 @@ interface GuardOptions {
 
 /**
  * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
- * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is told when it begins and when it is over.
+ * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is reported when it begins and when it is over.
  * Values that are late don't keep counters from being asked.
  */
 export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
@@ -193,7 +193,7 @@ const NOTHING_MS = 1_000;
 /**
  * Holds the values that this process reads and writes of a hub's store here as well, as objects, so that they can be
  * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
- * change is dropped here as soon as they do, and is the store's to tell from then on.
+ * change is dropped here as soon as they do, and is read from the store from then on.
  */
 export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,
@@ -284,7 +284,7 @@ interface CachedString {
 
 /** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
 export class StandInCache extends BoundedCache<CachedString> {
-  /** @param maxBytes bytes that may be kept, roughly */
+  /** @param maxBytes bytes that may be cached, roughly */
   constructor(maxBytes: number) {
     super(maxBytes, ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope));
   }
@@ -316,7 +316,7 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
 }
 
 /**
- * Keeps envelopes as texts in a store of another process. The last envelope of each key's text is kept at hand, so that
+ * Keeps envelopes as texts in a store of another process. The last envelope of each key's text is cached in this process, so that
  * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
  * it is. What the store couldn't take is read here, until it has taken it or has something later.
  */
@@ -360,7 +360,7 @@ export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandI
 /** Prefix of each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
 
-/** Share of the bytes of a store in memory that may be kept at hand of a store elsewhere, as it was read. */
+/** Share of the bytes of a store in memory that may be cached in this process of a store elsewhere, as it was read. */
 const AT_HAND_SHARE = 0.5;
 
 /** Milliseconds by which the clocks of others who share the store may be ahead. */
@@ -410,7 +410,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     store: texts as unknown as KeyvStorageAdapter,
     serialization: false,
   });
-  // A value that can't be written as text is a fault too. If nobody listens for it, Keyv throws it at the writer.
+  // A value that can't be written as text is an error too. If nobody listens for it, Keyv throws it at the writer.
   keyv.on('error', options.onError);
   const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   return {

@@ -3,7 +3,7 @@ import { type Backing, createLocalStore, mayTake } from './backing.ts';
 import { createLru, type Shrinkable } from './lru.ts';
 import type { CounterSnapshot, HubLink, Lease, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
 
-/** Keys whose counters are kept at once. */
+/** Keys whose counters are retained at once. */
 const MAX_ACCOUNTS = 50_000;
 
 interface Counts {
@@ -118,7 +118,7 @@ interface HubEntry {
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed?: () => number): Hub {
-  const { strings: strings, leases } = createLocalStore(maxBytes, elapsed);
+  const { strings, leases } = createLocalStore(maxBytes, elapsed);
   const counters = createMemoryCounters();
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();

@@ -11,7 +11,7 @@ export interface Shrinkable {
   shrink(share: number): void;
 }
 
-/** A value that is remembered of an object for as long as the object lives. */
+/** A value that is cached of an object for as long as the object lives. */
 interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
   /** Returns the values of stored objects by their places; undefined for one that has none, or is no object. */
@@ -21,7 +21,7 @@ interface ObjectMemo<Value> {
 }
 
 /**
- * Remembers on the object itself, out of sight of JSON and of copies. A WeakMap would do the same, but until the next
+ * Caches on the object itself, out of sight of JSON and of copies. A WeakMap would do the same, but until the next
  * full collection the engine keeps all that a WeakMap leads to, even of objects that nobody holds any longer.
  */
 export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
@@ -84,10 +84,10 @@ export class TransientMap<Value> {
   }
 }
 
-/** Bytes that a held entry takes beside its parts: its key, its place in the order of use. */
+/** Bytes that a cached entry takes beside its parts: its key, its place in the order of use. */
 export const OVERHEAD_BYTES = 200;
 
-/** Entries that are held in this process, bounded by their bytes; the least recently used go first. */
+/** Entries that are cached in this process, bounded by their bytes; the least recently used go first. */
 export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> implements Shrinkable {
   /** @param bytesOf returns the bytes of an entry and its key, roughly */
   constructor(maxBytes: number, bytesOf: (entry: Entry, key: string) => number) {
@@ -104,19 +104,19 @@ export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> 
   }
 }
 
-/** A value and the instant up to which it is held, in milliseconds since the epoch. */
+/** A value and the instant up to which it is cached, in milliseconds since the epoch. */
 interface ExpiringValue {
   readonly value: unknown;
   readonly expires: number;
 }
 
-/** Values that are held in this process for a while. */
+/** Values that are cached in this process for a while. */
 export class ValueCache extends BoundedCache<ExpiringValue> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value));
   }
 
-  /** Reads values by the places of their keys, as of an instant; undefined if none is held. */
+  /** Reads values by the places of their keys, as of an instant; undefined if none is cached. */
   getMany(keys: readonly string[], nowMs: number): unknown[] {
     return keys.map((key) => {
       const entry = this.get(key);

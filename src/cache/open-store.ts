@@ -2,7 +2,7 @@ import { ValueCache } from './lru.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
- * Opens the store, which may be out of reach as yet; null if nothing is to be held or shared. With `none` and a link,
+ * Opens the store, which may be out of reach as yet; null if nothing is to be cached or shared. With `none` and a link,
  * it is there for counters and leases alone. Stores outside this process are loaded where one is asked for.
  */
 export async function openStore(options: StoreOptions): Promise<Store | null> {

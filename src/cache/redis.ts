@@ -69,7 +69,7 @@ function watch(connection: Connection): void {
     if ((await inTime(pong, PING_TIMEOUT_MS)) === null && connection.isReady) {
       isReplacing = true;
       connection.destroy();
-      // Once the old socket has told of its end, which would else be taken for that of the new one.
+      // Once the old socket has told of its end, which would otherwise be taken for that of the new one.
       await new Promise((resolve) => setImmediate(resolve));
       isReplacing = false;
       void connection.connect().catch(() => {});
@@ -83,7 +83,7 @@ function watch(connection: Connection): void {
 }
 
 /**
- * Tells if a Redis is a part of a cluster, which keeps names that are used together apart.
+ * True if a Redis is a part of a cluster, which keeps names that are used together apart.
  * @throws Error if it can't be asked
  */
 async function isInCluster(connection: Connection): Promise<boolean> {
@@ -116,7 +116,7 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
   if (cluster?.value === true) {
     for (const connection of all) connection.destroy();
     const message = "is part of a Redis Cluster, which can't be used: name a Redis that is none";
-    throw new ConfigError(`The settings have 1 fault(s):\n  CACHE_URL: ${message}`);
+    throw new ConfigError(`The settings have 1 error(s):\n  CACHE_URL: ${message}`);
   }
   for (const connection of all) watch(connection);
   return all;

@@ -5,13 +5,13 @@ import { ConfigError } from '../config/config.ts';
 import {
   type Adapter,
   type Backing,
-  type OnError,
   leasesOver,
   MONTH_RETENTION_MS,
   mayTake,
   noteIn,
+  type OnError,
 } from './backing.ts';
-import type { CounterSnapshot, TakenState, Leases, SharedCounters, Window } from './store.ts';
+import type { CounterSnapshot, Leases, SharedCounters, TakenState, Window } from './store.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
@@ -95,7 +95,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     const words = error instanceof Error ? error.message : String(error);
     if (!isPassing(error))
       throw new ConfigError(
-        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
+        `The settings have 1 error(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
       );
   }
 
@@ -292,7 +292,7 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
 }
 
-/** Tells if a file may be opened later, though not now. */
+/** True if a file may be opened later, though not now. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('errcode' in error) return PASSING.has(Number(error.errcode) & 0xff);

@@ -8,18 +8,18 @@ interface StoreEntry {
 
 /** A store of values. It never fails or takes longer than its bound: one in trouble holds nothing. */
 export interface Store extends Shrinkable {
-  /** Reads values by their place among the keys, in one round trip; undefined if nothing is held. */
+  /** Reads values by their place among the keys, in one round trip; undefined if nothing is cached. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  /** Reads values as `getMany` does, of those that are held in this process; null if they are held elsewhere. */
+  /** Reads values as `getMany` does, of those that are cached in this process; null if they are cached elsewhere. */
   readonly peekMany: ((keys: readonly string[]) => readonly unknown[]) | null;
-  /** True if this process holds all there is: else `getMany` may find more. */
+  /** True if this process holds all there is: otherwise `getMany` may find more. */
   readonly isAllHere: boolean;
   /** Holds values, in one round trip. */
   setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
   clear(prefix: string): Promise<void>;
   /**
    * Returns the value that was first given under a name by any of those who share the store; null if that can't be
-   * told. Such values stay until somebody deletes them by hand.
+   * known. Such values stay until somebody deletes them by hand.
    */
   first(name: string, value: string): Promise<string | null>;
   /** Has the listener called each time that the store can be used again after it could not, or may have lost everything. */
@@ -41,7 +41,7 @@ interface StoreNews {
   onChanged(listener: (keys: readonly string[]) => void): void;
 }
 
-/** Calls that gateways that share a store have spent under one key, and the plan as the service has told it to them. */
+/** Calls that gateways that share a store have spent under one key, and the plan as the service has stated it. */
 export interface SharedCounters {
   /**
    * Takes one call of the minute and of the month, unless the shared counters say that there is none to be had: atomic,
@@ -89,9 +89,9 @@ export interface Note {
  * wait for the answer. A lease ends by itself when its holder is lost.
  */
 export interface Leases {
-  /** Takes the leases that nobody has, at once; returns the states by place, or null if that can't be told. */
+  /** Takes the leases that nobody has, at once; returns the states by place, or null if that can't be known. */
   take(lease: Lease, terms: LeaseTerms): Promise<readonly LeaseState[] | null>;
-  /** Tells of each name, by its place, if others are still fetching it; null if that can't be told. */
+  /** Tells of each name, by its place, if others are still fetching it; null if that can't be known. */
   look(group: string, names: readonly string[]): Promise<readonly boolean[] | null>;
   /** Ends leases of the holder. If fetched values lie in the store, the names say so for some seconds. */
   end(lease: Lease, isFetched: boolean): Promise<void>;
@@ -128,7 +128,7 @@ export type LeaseState = 'own' | 'free' | TakenState;
 export interface HubLink {
   /** @throws Error if the hub fails, has gone, or doesn't answer in time */
   ask(name: string, ...args: readonly unknown[]): Promise<unknown>;
-  /** Bytes of the hub's values that may be held here besides, roughly. */
+  /** Bytes of the hub's values that may be cached here besides, roughly. */
   readonly nearCacheBytes: number;
   /** Has listeners called with the changes that others make, as do those below. */
   onChanged(listener: (keys: readonly string[]) => void): void;
@@ -141,12 +141,12 @@ export interface StoreOptions {
   readonly url: string;
   /** Milliseconds that one read or write may take before it is given up. */
   readonly timeoutMs: number;
-  /** Bytes that a store in memory may hold, roughly; of another one, half as much is kept at hand. */
+  /** Bytes that a store in memory may hold, roughly; of another one, half as much is cached in this process. */
   readonly maxBytes: number;
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now?: () => number;
   /** The way to the process that holds the store of `memory:` for several; left out if there is one alone. */
   readonly link?: HubLink | undefined;
-  /** Takes faults of the store, and its outages as `StoreOutage`. */
+  /** Takes errors of the store, and its outages as `StoreOutage`. */
   readonly onError: (error: unknown) => void;
 }

@@ -16,7 +16,7 @@ import { reasonOf } from './formats.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 
 interface Finding {
-  /** True if the gateway would run well; null if nothing can be told. */
+  /** True if the gateway would run well; null if nothing can be known. */
   readonly isWell: boolean | null;
   readonly name: string;
   readonly text: string;
@@ -28,7 +28,7 @@ const MAX_SKEW_MS = 5_000;
 /** Milliseconds that the store may take to answer, a connection included. */
 const STORE_TIMEOUT_MS = 3_000;
 
-/** A key that nothing is held under: to ask is enough. */
+/** A key that nothing is cached under: to ask is enough. */
 const NOTHING = 'doctor';
 
 /**
@@ -190,7 +190,7 @@ async function storeFinding(config: Config): Promise<Finding> {
         problem ??= error;
       },
     });
-    // An outage is told after some failures.
+    // An outage is reported after some failures.
     for (let i = 0; i < 3; i += 1) await store?.getMany([NOTHING]);
     await store?.close();
   } catch (error) {

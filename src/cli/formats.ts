@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { tablesInAnswer } from '../graphql/request/answer-tables.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 
-/** A fault of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
+/** An error of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -114,7 +114,7 @@ async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<v
 const SIGNAL_ECHO_MS = 200;
 const SANDBOX_PORT = 4100;
 
-/** Milliseconds that operations in flight may take after a fault. */
+/** Milliseconds that operations in flight may take after an error. */
 const ERROR_DRAIN_MS = 5_000;
 
 /** Runs the command of the command line. Each command loads the modules that it needs, and no more. */
@@ -256,7 +256,7 @@ function announceSandbox(name: string, url: string, keys: Readonly<Record<string
 /**
  * Stops in good order at the first signal, or the loss of a parent that would have passed one on; at the next one at
  * once, exit code 1.
- * @param stop resolves with true if all work that was under way could finish: then the exit code is 0, else 1
+ * @param stop resolves with true if all work that was under way could finish: then the exit code is 0, otherwise 1
  */
 function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<boolean>): void {
   const echoMs = env.npm_lifecycle_event === undefined ? 0 : SIGNAL_ECHO_MS;
@@ -331,7 +331,7 @@ function read(file: string): string {
 
 /**
  * Ends the program after an exception or a rejection that nobody has caught, since its state may be in pieces. The
- * fault is logged whole, operations in flight get a little time, and the exit code is 1.
+ * error is logged whole, operations in flight get a little time, and the exit code is 1.
  */
 function onError({ fatal }: Log, drain: () => Promise<unknown>): void {
   const end = (error: unknown, where: string) => {
@@ -359,7 +359,7 @@ function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error | null 
   const isOfHost = syscall === 'getaddrinfo' || (syscall === 'listen' && code === 'EADDRNOTAVAIL');
   if (!isOfHost || HOST === undefined) return null;
   return new ConfigError(
-    `The settings have 1 fault(s):\n  HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`,
+    `The settings have 1 error(s):\n  HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`,
   );
 }
 

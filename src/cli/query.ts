@@ -299,5 +299,5 @@ function billLine({ calls, byRoute, shared, cached, naive, stale }: ReplyBill): 
   const routes = Object.entries(byRoute).map(([route, count]) => `${count} ${route}`);
   const of = routes.length === 0 ? '' : ` (${routes.join(', ')})`;
   const old = stale === undefined ? '' : `, ${stale.length} past their time`;
-  return `${calls === 1 ? '1 call' : `${calls} calls`}${of}, ${shared} shared, ${cached} held${old}; ${naive} if each field fetched for itself`;
+  return `${calls === 1 ? '1 call' : `${calls} calls`}${of}, ${shared} shared, ${cached} cached${old}; ${naive} if each field fetched for itself`;
 }

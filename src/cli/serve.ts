@@ -28,7 +28,7 @@ interface Common {
   /** Demo keys of the sandbox; null if there is none. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly link: HubLink;
-  /** Returns the metrics of all workers together; null if they can't be told. */
+  /** Returns the metrics of all workers together; null if they can't be known. */
   readonly textOfAll: () => Promise<string | null>;
 }
 

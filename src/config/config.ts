@@ -8,7 +8,7 @@ import { originIn } from './origins.ts';
 
 const SQLITE = 'sqlite:';
 
-/** Tells if an address is `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
+/** True if an address is `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
 function isCacheAddress(address: string): boolean {
   if (address === 'memory:' || address === 'none') return true;
   return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);
@@ -31,7 +31,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Words the fault for which the file of an address can't be opened by SQLite; null if none is known. */
+/** Words the error for which the file of an address can't be opened by SQLite; null if none is known. */
 function sqliteError(address: string): string | null {
   if (!address.startsWith(SQLITE)) return null;
   const path = address.slice(SQLITE.length);
@@ -61,7 +61,7 @@ export interface SettingsOwner {
   readonly secrets?: readonly string[];
   /** Returns what it takes of the memory of each process that answers, by its settings; null for nothing to speak of. */
   memory?(settings: never): MemoryOwner | null;
-  /** Names faults of several settings together, a line each, by what is given for any of them. */
+  /** Names errors of several settings together, a line each, by what is given for any of them. */
   errors?(given: Env): readonly string[];
 }
 
@@ -104,7 +104,7 @@ const names = z
   .transform(itemsOf)
   .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
 
-/** Tells if a text is an address, or a range of them such as 10.0.0.0/8. */
+/** True if a text is an address, or a range of them such as 10.0.0.0/8. */
 function isAddressRange(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
@@ -156,7 +156,7 @@ const Environment = z.object({
   CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).optional(),
   /** Milliseconds that one read or write of the cache may take before it is given up. */
   CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
-  /** Bytes of whole answers that are kept for the next time that the same is asked; 0 for none. */
+  /** Bytes of whole answers that are cached for the next time that the same is asked; 0 for none. */
   ANSWERS_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).optional(),
   /** Secret that keys are digested with; undefined means one is made. */
   KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
@@ -261,7 +261,7 @@ export type Config = {
     readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
 
-/** The environment does not make a configuration; `message` names every fault, a line each. */
+/** The environment does not make a configuration; `message` names every error, a line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -306,7 +306,7 @@ export function readConfig(
   errors.push(...(budget?.errors ?? []));
   if (!parsed.success || budget === undefined || errors.length > 0) {
     throw new ConfigError(
-      `The settings have ${errors.length} fault(s):\n${errors.map((error) => `  ${error}`).join('\n')}`,
+      `The settings have ${errors.length} error(s):\n${errors.map((error) => `  ${error}`).join('\n')}`,
     );
   }
   const checked: Readonly<Record<string, unknown>> = parsed.data;
@@ -355,7 +355,7 @@ function sourceNamesIn(file: string | undefined): {
   }
 }
 
-/** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
+/** Reads the secrets that stand in files. Returns the settings with them, and the errors of these files. */
 function withSecrets(env: Env, secrets: readonly string[]) {
   const given: Record<string, string | undefined> = { ...env };
   const errors: string[] = [];
@@ -387,7 +387,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
-/** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */
+/** Words a setting in an error. Addresses may hold a password, so they are not repeated, and neither are secrets. */
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER' || name.endsWith('_KEY')) return 'a secret';
   return name.endsWith('_URL') || name.endsWith('_PROXY') ? 'an address' : JSON.stringify(value);

@@ -31,7 +31,7 @@ const IDLE_MB = { answering: 170, supervising: 90 };
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
 
-/** Megabytes of a machine, and the share of its memory, that a process takes at the most unless told to. */
+/** Megabytes of a machine, and the share of its memory, that a process takes at the most unless set. */
 const USUAL_MB = 1_024;
 const MACHINE_SHARE = 0.25;
 
@@ -100,7 +100,7 @@ function leastBudgetMb({ workers, memoryOwners = [] }: Omit<Division, 'memoryMb'
   return workers * (LEAST_MB.answering + sumOf(memoryOwners, 0)) + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
-/** Counts the bytes that are left for held entries, of all processes of a program together. */
+/** Counts the bytes that are left for cached entries, of all processes of a program together. */
 export function spareBytes({ memoryMb, workers, memoryOwners = [] }: Division): number {
   const answeringMb = IDLE_MB.answering + sumOf(memoryOwners, memoryMb / workers);
   const idleMb = workers * answeringMb + (workers > 1 ? IDLE_MB.supervising : 0);
@@ -118,7 +118,7 @@ export function cacheBounds(division: Division) {
   return {
     /** Names in the store that are at hand. */
     names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
-    /** Figures of all keys that are remembered as asked for lately. */
+    /** Figures of all keys cached as asked for lately. */
     askedLately: Math.round(Math.min(MOST.askedLately, (each * SHARES.askedLately) / ITEM_BYTES.askedLately)),
     operationBytes: Math.round(
       Math.min(MOST.operations, Math.max(LEAST.operations, each * SHARES.operations)),
@@ -162,7 +162,7 @@ interface Budget extends Division {
   readonly maxAnswerBytes: number;
 }
 
-/** Makes the budget: the given figures, others derived from it, and the faults of a budget that is given. */
+/** Makes the budget: the given figures, others derived from it, and the errors of a budget that is given. */
 export function budgetOf(
   given: Given,
   machine: Machine = thisMachine(),
@@ -211,7 +211,7 @@ function semiSpaceMb(budgetMb: number): number {
 }
 
 /**
- * Variables that have the system's allocator give memory back: else each thread has a pool of its own, and memory that
+ * Variables that have the system's allocator give memory back: otherwise each thread has a pool of its own, and memory that
  * has once been freed in large pieces is kept. Systems without it have no use for them.
  */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
@@ -223,7 +223,7 @@ export function startOf(
   machine: Machine = thisMachine(),
 ): { readonly flags: readonly string[]; readonly env: Readonly<Record<string, string>> } | null {
   const workers = env.WORKERS === 'auto' ? autoWorkers() : Number(env.WORKERS) || 1;
-  // Faults of the settings are told once they are read.
+  // Errors of the settings are told once they are read.
   const budgetMb = Number(env.MEMORY_MB) || defaultBudgetMb(machine, workers);
   const wantedMb = semiSpaceMb(budgetMb / workers);
   const given = [...(env.NODE_OPTIONS ?? '').split(' '), ...flags].map((flag) => SEMI_FLAG.exec(flag)?.[1]);

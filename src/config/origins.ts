@@ -24,7 +24,7 @@ export function patternOf(listed: string): string | RegExp {
   return new RegExp(`^${scheme}[\\w-]+\\.${escaped}$`);
 }
 
-/** Tells if pages of an origin are among those of a list. */
+/** True if pages of an origin are among those of a list. */
 export function isAmong(origin: string | undefined, list: readonly string[]): boolean {
   if (origin === undefined) return false;
   return list.some((listed) => {

@@ -52,7 +52,7 @@ export interface Observer {
   minuteWait?(waitedMs: number): void;
   /** Called when an outage of the store begins, and when it is over; left out to have it called a problem. */
   outage?(outage: StoreOutage): void;
-  /** Called with a fault of the gateway itself, whole, and the request that met it, if that is known. */
+  /** Called with an internal error of the gateway, whole, and the request that met it, if that is known. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
 
@@ -216,7 +216,7 @@ function notingOperations({ operation }: Observer): OperationsParts['onOperation
 /** The state of caches, plans and circuits, for metrics. */
 function stateOf({ lookups, tenants }: Stores, { upstream }: ReturnType<typeof openService>) {
   return {
-    /** Hits and misses among held entries: always the same object. */
+    /** Hits and misses among cached entries: always the same object. */
     lookups,
     /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
     recentLimits: (most: number) => upstream.ledger.recentLimits(tenants.accepted(), most),
@@ -242,7 +242,7 @@ function openClocks(givenClock: Clock | undefined) {
   return { clock, steadyNow, elapsed };
 }
 
-/** Opens all that is held between operations. */
+/** Opens the stores, and all that lives longer than an operation. */
 async function openStores({ config, observer, link }: GatewayParts, clocks: ReturnType<typeof openClocks>) {
   const { clock, steadyNow } = clocks;
   const store = await openStore({

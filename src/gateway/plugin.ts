@@ -93,7 +93,7 @@ export interface PluginHost {
   readonly now: () => number;
   /** Milliseconds since any instant, by a clock that nobody can set. */
   readonly elapsed: () => number;
-  /** Tells the operator of a fault, whole, and of the part that met it. */
+  /** Tells the operator of an error, whole, and of the part that met it. */
   problem(error: unknown, where: string): void;
 }
 
@@ -197,7 +197,7 @@ export interface ComposedGateway extends Kernel {
   readonly handle: HandleRequest;
   /**
    * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
-   * there is no point in reading it; else null.
+   * there is no point in reading it; otherwise null.
    */
   refuseUnread(
     headers: Parameters<CallerOf>[0] & { readonly accept?: string | undefined },

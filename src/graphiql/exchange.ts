@@ -3,13 +3,13 @@ import { type Answer, type Arrival, isLong } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
-import { forgetAnswer, storeAnswer, storedAnswer } from './tab-answers.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import { shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
 import { send, sendInParts } from './send.ts';
 import { createStore } from './store.ts';
+import { forgetAnswer, storeAnswer, storedAnswer } from './tab-answers.ts';
 import { trustedIdOf } from './trusted.ts';
 import { nextTurn } from './turns.ts';
 import { editorWanted } from './wanted.ts';
@@ -130,7 +130,7 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
             last = event;
             data = figuresSeen(event.data);
             const pause = event.extensions?.warnings?.find(({ code }) => code === 'SUBSCRIPTION_PAUSED');
-            const state = pause === undefined ? ('told' as const) : ('paused' as const);
+            const state = pause === undefined ? ('current' as const) : ('paused' as const);
             tell({ state, words: pause?.message ?? '', events: status.events + 1, at: Date.now() });
             show({ ...event, data: needed === null ? event.data : needed.asWritten(event.data) });
           },

@@ -5,7 +5,7 @@ import { Words } from './words.tsx';
 
 const STATES: Readonly<Record<LiveStatus['state'], string>> = {
   waiting: 'Live',
-  told: 'Live',
+  current: 'Live',
   paused: 'Paused',
   ended: 'Ended',
 };

@@ -4,7 +4,7 @@ import { createStore } from './store.ts';
 export interface LiveStatus {
   /** The tab that it was run in. */
   readonly tab: string;
-  readonly state: 'waiting' | 'told' | 'paused' | 'ended';
+  readonly state: 'waiting' | 'current' | 'paused' | 'ended';
   /** Events so far. */
   readonly events: number;
   /** Time of the last one, in milliseconds of the epoch; null before the first. */

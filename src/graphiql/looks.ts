@@ -1,7 +1,7 @@
 import { type Look, PLAIN } from './chart/plain-look.ts';
 import { shownTab } from './exchange.ts';
-import { tabStorage } from './tab-storage.ts';
 import { createStore, useStore } from './store.ts';
+import { tabStorage } from './tab-storage.ts';
 
 export type { Look };
 

@@ -65,7 +65,7 @@ function App({ settings }: { readonly settings: Settings }) {
 
 /**
  * Tabs of people who come for the first time. Their variables and headers are empty texts, as editors write them: from null, each
- * would change while the operation runs, and History remembers such an operation anew.
+ * would change while the operation runs, and History takes such an operation for a new one.
  */
 function tabsFor({ trusted }: Settings) {
   if (trusted === null) return LESSONS.map(({ query }) => ({ query, variables: '', headers: '' }));

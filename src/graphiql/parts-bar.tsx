@@ -12,7 +12,7 @@ export function PartsBar() {
   const { parts, isStopped } = exchange.partly;
   const came = `${parts} ${parts === 1 ? 'part' : 'parts'} of the answer`;
   return (
-    <div className="live" data-state={isStopped ? 'ended' : 'told'}>
+    <div className="live" data-state={isStopped ? 'ended' : 'current'}>
       <p className="words" role="status">
         {isStopped ? (
           <>

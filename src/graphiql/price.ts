@@ -3,7 +3,7 @@ import { operationTypeIn } from './chart/document.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
 
-/** Asks for the price of an operation; null if that can't be told. */
+/** Asks for the price of an operation; null if that can't be known. */
 export async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
   // Asks nothing while somebody writes, nor of a subscription.
   if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;

@@ -10,7 +10,7 @@ const CODES: ReadonlySet<unknown> = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
 /** Keeps in mind whether the service takes the key: only an answer that took calls tells that it does. */
 export function noteRefusal(key: string | null, { errors = [], extensions }: Answer): void {
   if (key !== apiKey.get()) return;
-  const refused = errors.find(({ extensions: extensions }) => extensions?.code === 'UNAUTHENTICATED');
+  const refused = errors.find(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   const isTaken =
     (extensions?.upstream?.calls ?? 0) > 0 && !errors.some((one) => CODES.has(one.extensions?.code));
   if (refused !== undefined) refusal.set(refused.message);

@@ -104,7 +104,7 @@ function useFollowedTab(): Exchange | null {
   const responseEditor = useGraphiQL((state) => state.responseEditor);
   const isEmpty = useGraphiQL((state) => (state.tabs[state.activeTabIndex]?.response ?? '') === '');
   const isFetching = useGraphiQL((state) => state.isFetching);
-  // An answer that was kept stands in no tab of GraphiQL yet.
+  // An answer that was cached stands in no tab of GraphiQL yet.
   useEffect(() => {
     if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
     // Passes over the exchange of the last tab, which is still there just after a change of tabs.

@@ -130,7 +130,7 @@ function Price() {
   const [said, setSaid] = useState<string>('');
   useEffect(() => {
     if (key === '') {
-      setSaid('Give your API key above first: the price depends on what is held for it.');
+      setSaid('Give your API key above first: the price depends on what is cached for it.');
       return;
     }
     const leaving = new AbortController();
@@ -168,6 +168,6 @@ async function price(operation: Operation, signal: AbortSignal): Promise<string>
   if (plan === null) return UNPRICED;
   const saved = plan.naive > plan.calls ? `, instead of ${plan.naive} if each field fetched for itself` : '';
   return plan.calls === 0
-    ? 'The service behind this counts calls. This operation takes none: all that it asks for is held.'
+    ? 'The service behind this counts calls. This operation takes none: all that it asks for is cached.'
     : `The service behind this counts calls. This operation takes ${callsOf(plan)}${saved}; asked again soon, none.`;
 }

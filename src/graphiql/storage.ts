@@ -1,6 +1,6 @@
 import { keepKey } from './api-key.ts';
-import { tabStorage } from './tab-storage.ts';
 import { forGood } from './origin-storage.ts';
+import { tabStorage } from './tab-storage.ts';
 
 const PREFIX = 'graphiql:';
 

@@ -2,7 +2,7 @@ import { withNeededFields } from './chart/needed-fields.ts';
 import type { Exchange } from './exchange.ts';
 import { tabStorage } from './tab-storage.ts';
 
-/** Characters of an answer that is kept: browsers give a page five million in all. */
+/** Characters of an answer that is cached: browsers give a page five million in all. */
 const MAX_STORED = 600_000;
 
 type StoredAnswer = Pick<Exchange, 'operation' | 'answer' | 'drawn' | 'at' | 'length'>;
@@ -24,7 +24,7 @@ export function forgetAnswer(tab: string): void {
   tabStorage.remove(nameOf(tab));
 }
 
-/** The answer of a tab that was kept; null if none was. */
+/** The stored answer of a tab; null if none was. */
 export function storedAnswer(tab: string): Exchange | null {
   const stored = tabStorage.read<StoredAnswer>(nameOf(tab));
   if (typeof stored?.operation?.query !== 'string' || typeof stored.drawn?.query !== 'string') return null;

@@ -4,7 +4,7 @@ import { createStore } from './store.ts';
 import type { Written } from './variables.ts';
 import { isMedium, isNarrow, side } from './view.ts';
 
-/** Opens an operation: in the tab that holds it already, else in one of its own. */
+/** Opens an operation: in the tab that holds it already, otherwise in one of its own. */
 export function useOpen(): (written: Written) => void {
   const tabs = useGraphiQL((state) => state.tabs);
   const queryEditor = useGraphiQL((state) => state.queryEditor);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
-import { tabStorage } from './tab-storage.ts';
 import { createStore } from './store.ts';
+import { tabStorage } from './tab-storage.ts';
 
 /**
  * A view of an operation at the right; `query` is the operation itself, for a page without room for two
@@ -42,7 +42,7 @@ export function useNarrow(): boolean {
 export const isNarrow = () => narrow.matches;
 export const isMedium = () => medium.matches;
 
-/** Tells if GraphiQL is dark: as somebody has chosen there, or else as the system is. Paper is white. */
+/** True if GraphiQL is dark: as somebody has chosen there, or else as the system is. Paper is white. */
 export function looksDark(): boolean {
   if (paper.matches) return false;
   const { classList } = document.body;

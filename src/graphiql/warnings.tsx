@@ -46,7 +46,7 @@ function Offers({ warning: { code, name, didYouMean = [] } }: { readonly warning
     return (
       <div className="offers">
         <button type="button" onClick={() => void loadCatalogue()}>
-          Look for it in the catalogue (two calls, held afterwards)
+          Look for it in the catalogue (two calls, cached afterwards)
         </button>
       </div>
     );

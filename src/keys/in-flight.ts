@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { awayState, fetchedState, isAway } from '../cache/backing.ts';
-import type { TakenState, Lease, LeaseState, Leases } from '../cache/store.ts';
+import type { Lease, LeaseState, Leases, TakenState } from '../cache/store.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
 import type { InFlight, TenantCache } from './tenant-cache.ts';

@@ -19,7 +19,7 @@ const SMALLEST_PLAN = 5;
 const OWN_SHARE_SPENT =
   "The store in which gateways count their calls (CACHE_URL) can't be reached, and this gateway has sent its share of the calls that were left of this minute.";
 
-/** Calls that one key has spent, and its plan as the service has told it. Instants are ISO 8601, UTC. */
+/** Calls that one key has spent, and its plan as the service has stated it. Instants are ISO 8601, UTC. */
 export interface QuotaRecord {
   readonly plan: string | null;
   readonly requestsPerMinute: number | null;
@@ -247,7 +247,7 @@ export class Account {
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
   }
 
-  /** Tells if half of the minute's calls, and more than a few, are left; or if an unknown plan is a larger one. */
+  /** True if half of the minute's calls, and more than a few, are left; or if an unknown plan is a larger one. */
   hasPlenty(): boolean {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute;
@@ -255,7 +255,7 @@ export class Account {
     return (this.#leftAlone ?? most - this.#callsThisMinute) >= Math.max(PLENTY, most / 2);
   }
 
-  /** Tells if the minute has room for a guess beside a list, and for one more call: also if the plan is the smallest. */
+  /** True if the minute has room for a guess beside a list, and for one more call: also if the plan is the smallest. */
   hasRoomForGuess(): boolean {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute ?? (this.#isPlanLarger ? Number.POSITIVE_INFINITY : SMALLEST_PLAN);
@@ -307,7 +307,7 @@ export class Account {
     return this.#isMinuteSpent || this.#isShareSpent() || (most !== null && this.#callsThisMinute >= most);
   }
 
-  /** Tells if calls are left of the minute, but none that may leave without the shared counters. */
+  /** True if calls are left of the minute, but none that may leave without the shared counters. */
   #isShareSpent(): boolean {
     return this.#leftAlone === 0 && this.#callsThisMinute < (this.#requestsPerMinute ?? 0);
   }
@@ -388,7 +388,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     return tenant.account.enter(nowMs);
   }
 
-  /** Has other gateways know the plan that the service has told this one. */
+  /** Has other gateways know the plan that the service has stated to this one. */
   function share({ digest }: AccountHolder, account: Account): void {
     void sharedCounters?.note(digest, account.note());
   }
@@ -402,7 +402,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     const snapshot = await counters.take(tenant.digest, window);
     const account = accountOf(tenant);
     const isShared = snapshot?.isTaken ?? false;
-    // Else the call would leave in a minute in which it hasn't been counted.
+    // Otherwise the call would leave in a minute in which it hasn't been counted.
     let mayLeave = account.isIn(window);
     if (mayLeave && snapshot !== null) account.copy(snapshot);
     if (mayLeave) mayLeave = snapshot !== null && !account.isAlone ? isShared : account.takeAlone();
@@ -462,7 +462,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       share(tenant, account);
       return account.refusal(now(), detail, isMonthSpent);
     },
-    /** Tells if a plan that nobody has named may refuse the next call: the smallest plan's minute is spent. */
+    /** True if a plan that nobody has named may refuse the next call: the smallest plan's minute is spent. */
     isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),
     quota: (tenant: AccountHolder) => accountOf(tenant).quota(),
     limits,

@@ -14,12 +14,12 @@ import {
 const MAX_WAIT_MS = 5_000;
 const WAIT_SHARE = 0.25;
 
-/** Milliseconds that an answer is there for others who wait for it, if nothing is held. */
+/** Milliseconds that an answer is there for others who wait for it, if nothing is cached. */
 const RELAY_MS = 10_000;
 
 /**
  * Opens the fetches that are in flight anywhere among all who share the store: the others read their answers in the
- * cache, or, if nothing is held, in one that holds them for a while.
+ * cache, or, if nothing is cached, in one that holds them for a while.
  */
 export function openInFlight(
   store: Store | null,

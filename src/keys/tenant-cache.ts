@@ -19,7 +19,7 @@ interface NamedEntry {
   readonly value: CacheEntry<unknown>;
 }
 
-/** Joins a value with the one that was held before. */
+/** Joins a value with the one that was cached before. */
 type Joining = (value: unknown, before: unknown) => unknown;
 
 interface TenantCacheParts {
@@ -27,7 +27,7 @@ interface TenantCacheParts {
   readonly tenants: Tenants;
   /** Milliseconds that an accepted key counts as accepted. */
   readonly authTtlMs: number;
-  /** Milliseconds that anything is held at all. */
+  /** Milliseconds that anything is cached at all. */
   readonly retentionMs: number;
   readonly maxNames?: number;
 }
@@ -135,7 +135,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
       const written = land(entries, join, stored).then(() => void landing.delete(written));
       landing.add(written);
     },
-    /** Settles once everything that is to be held by now lies in the store, or never will. */
+    /** Settles once everything that is to be cached by now lies in the store, or never will. */
     landed: (): Promise<unknown> => Promise.all(landing),
   };
 }
@@ -148,12 +148,12 @@ function joinedWith(
   return before === undefined ? entry : { ...entry, value: join(entry.value, before.value) };
 }
 
-/** Names in the store that are at hand, of all keys together, unless told. */
+/** Names in the store that are at hand, of all keys together, unless set. */
 const MAX_NAMES = 60_000;
 
 export type TenantCache = ReturnType<typeof createTenantCache>;
 
-/** Holds values for each key, and its acceptance. Nothing held for one key ever answers another. */
+/** Caches values for each key, and its acceptance. Nothing cached for one key ever answers another. */
 export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, retentionMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
@@ -231,7 +231,7 @@ export function createTenantCache(parts: TenantCacheParts) {
 
   return {
     read: <Value>(tenant: Tenant, names: readonly string[]) => read<Value>(tenant, names),
-    /** Reads the entry under one name: at once, if it is held in this process. */
+    /** Reads the entry under one name: at once, if it is cached in this process. */
     readOne<Value>(tenant: Tenant, name: string): PromiseOrValue<CacheEntry<Value> | undefined> {
       const entry = store.peekMany === null ? undefined : peek<Value>(tenant, name);
       if (entry !== undefined || (store.peekMany !== null && store.isAllHere)) return entry;
@@ -244,7 +244,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     isAllHere: store.peekMany !== null && store.isAllHere,
     /**
      * Holds values that the service sent at an instant; they can be read at once.
-     * @param join joins each with the value that was held under its name before, if there is one
+     * @param join joins each with the value that was cached under its name before, if there is one
      */
     save(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
       tenant.renew();
@@ -260,7 +260,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     landed,
     ...statuses,
     /**
-     * Notes that the service has refused the key, and purges all that is held for it.
+     * Notes that the service has refused the key, and purges all that is cached for it.
      * @returns a promise that settles once all who share the store can know of it
      */
     refuse(tenant: Tenant, failure: Failure): Promise<void> | undefined {
@@ -316,7 +316,7 @@ export interface InFlight {
 /** Fetches all by itself, for a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
 
-/** Returns the time for which a held value is fresh, and the further one for which it may stand for an error. */
+/** Returns the time for which a cached value is fresh, and the further one for which it may stand for an error. */
 export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
   return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
 }

@@ -62,7 +62,7 @@ export class Tenant {
   writtenAtMs = 0;
   /** The last refusal; null if the service has accepted the key since, or others were told. */
   refusal: Failure | null = null;
-  /** Changes each time that anything is held for the key, or that the key is refused. */
+  /** Changes each time that anything is cached for the key, or that the key is refused. */
   generation = 0;
   /** Names in the store that are at hand. */
   names: StoreNames | null = null;
@@ -137,10 +137,10 @@ PUBLIC.prove();
 /** Digest of callers who bring no key. */
 const NO_KEY = 'none';
 
-/** Tenants that are remembered at once. */
+/** Tenants cached at once. */
 const MOST = { accepted: 10_000, unproven: 2_000 };
 
-/** Headers whose tenants are at hand: a digest takes as long to make as a kept answer takes to find. */
+/** Headers whose tenants are at hand: a digest takes as long to make as a cached answer takes to find. */
 const MAX_AT_HAND = 256;
 
 /** Tenants in the order of their last use, so many at the most. */
@@ -216,7 +216,7 @@ export class Tenants implements TenantTable {
     return tenant;
   }
 
-  /** Finds a tenant by its digest, and remembers one that is new. */
+  /** Finds a tenant by its digest, and adds one that is new. */
   named(digest: string): Tenant {
     const existing = this.find(digest);
     if (existing !== undefined) return existing;
@@ -225,7 +225,7 @@ export class Tenants implements TenantTable {
     return tenant;
   }
 
-  /** Finds a tenant by its digest; undefined if it isn't remembered. */
+  /** Finds a tenant by its digest; undefined if there is none. */
   find(digest: string): Tenant | undefined {
     if (this.#last?.digest === digest) return this.#last;
     const tenant = this.#accepted.find(digest) ?? this.#unproven.find(digest);
@@ -272,7 +272,7 @@ const ISSUED = [/(?<![0-9a-z])cgk[^0-9a-z]/i, /cgk_/];
 const MOST_ENCODED = 3;
 
 /**
- * Tells if a header holds something that looks like a key of a gateway's own, in any spelling, which is no key of the
+ * True if a header holds something that looks like a key of a gateway's own, in any spelling, which is no key of the
  * service: it goes to nobody, whether this gateway issues keys or not.
  */
 export function looksIssued(authorization: string): boolean {

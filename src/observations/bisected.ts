@@ -65,7 +65,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   return fetched;
 };
 
-/** Tells if the route is there, if a 404 names nothing and nothing else was asked for: by a figure that has come before. */
+/** True if the route is there, if a 404 names nothing and nothing else was asked for: by a figure that has come before. */
 async function isProvenPairAnswered({ learned, calls, sending }: Search): Promise<boolean> {
   const pair = learned.figuredPair;
   if (pair === null) return false;
@@ -204,7 +204,7 @@ async function lookAtList(
 }
 
 /**
- * The pairs that the service's words single out, and the names of them that it has never answered for: else a 404 is for
+ * The pairs that the service's words single out, and the names of them that it has never answered for: otherwise a 404 is for
  * want of rows. Null if the words single out no names, or all: it quotes names, or puts them after a colon.
  */
 function meantBy(
@@ -235,7 +235,7 @@ function meantBy(
   return { unknown, has };
 }
 
-/** Tells if the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */
+/** True if the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */
 function saysUnknown(detail: string): boolean {
   const [thing, none] = [
     '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b',

@@ -39,7 +39,7 @@ export interface CachedFigures {
 /**
  * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
  * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
- * The catalogue, if it is cached, names these sources; else any may be one.
+ * The catalogue, if it is cached, names these sources; otherwise any may be one.
  */
 export interface Revalidation {
   /**
@@ -399,7 +399,7 @@ async function expiredOrMissing(
   return unmetAt(cache.now());
 }
 
-/** Chooses demands that put a key to the test though all is cached: all if they take one call, else the oldest. */
+/** Chooses demands that put a key to the test though all is cached: all if they take one call, otherwise the oldest. */
 function testing(demands: readonly CachedDemand[], { planning }: CachingParts): readonly CachedDemand[] {
   if (estimate(demands, planning).calls <= 1) return demands;
   const checkedAtMs = ({ entry }: CachedDemand) => entry?.checkedAtMs ?? 0;
@@ -499,7 +499,7 @@ function withEach<One>(job: Job, demands: readonly One[], work: (demand: One) =>
   for (const demand of demands) work(demand);
 }
 
-/** Returns rows past their time in place of a failure, if they may be served; else the failure. */
+/** Returns rows past their time in place of a failure, if they may be served; otherwise the failure. */
 function staleOr(failure: Error, demand: CachedDemand, sending: Sending, cache: FiguresCache): Outcome {
   const { entry } = demand;
   if (entry === undefined || !isUsable(demand, cache) || !isBetterOld(failure)) return failure;

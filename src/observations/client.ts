@@ -15,12 +15,12 @@ import {
 import type {
   Fetch,
   FetchBatch,
+  FetchListener,
   Figures,
   ObservationEntries,
   ObservationEntry,
   Outcome,
   Outcomes,
-  FetchListener,
 } from './entries.ts';
 import { plannedStage } from './planned.ts';
 import { type Demand, takenUntilMs } from './planner/demand.ts';
@@ -44,7 +44,7 @@ export interface FiguresParts extends CallParts {
   readonly renewal: {
     /** True if a call may be spent on a look at the sources. */
     readonly mayRenew: boolean;
-    /** Demands remembered, of all keys, that may go along with others; 0 if nothing is cached. */
+    /** Demands cached, of all keys, that may go along with others; 0 if nothing is cached. */
     readonly maxAskedLately: number;
   };
 }

@@ -31,7 +31,7 @@ import { expectedRows, inWhole, type Planning, type PlanPart } from './planner/m
 import { putInOrder } from './planner/newest.ts';
 
 /**
- * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
+ * True if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
  * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
  */
 function strayIn(
@@ -214,7 +214,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   }
 
   /**
-   * Tells if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
+   * True if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
    * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
    */
   async function isCutShort(
@@ -344,7 +344,7 @@ function isAboutLimit(detail: string): boolean {
   return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
 }
 
-/** True if, by the service's words, a call that named years was refused for its limit; else it may be for the years. */
+/** True if, by the service's words, a call that named years was refused for its limit; otherwise it may be for the years. */
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
   return outcome instanceof Error && isAboutLimit(detail) && !/year/i.test(detail);
 }
@@ -407,7 +407,7 @@ export interface NameSearch {
 export interface FetchedRows {
   /** Number of them, with those that have no figure. */
   readonly rows: number;
-  /** True if `rows` counts everything; else it is no count to prove anything by. */
+  /** True if `rows` counts everything; otherwise it is no count to prove anything by. */
   readonly isWhole: boolean;
 }
 
@@ -521,7 +521,7 @@ function wouldShowCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boole
   return meta.total !== null && (totals === 'true' || meta.total > received);
 }
 
-/** Settles the pairs of a whole answer; throws Failure if the pair of a faulty row can't be told. */
+/** Settles the pairs of a whole answer; throws Failure if the pair of a malformed row can't be known. */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
@@ -543,7 +543,7 @@ function handOut(
       learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
-  // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
+  // An answer with rows of unknown pairs is not cached, so that the next one to ask is told again.
   if (unknown === undefined) {
     const sound = all.filter((pair) => !malformed.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
     const savedFigures = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
@@ -577,7 +577,7 @@ export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
   return countryCodes.length * metricKeys.length;
 }
 
-/** @throws Failure if the pair of a row that breaks the specification can't be told */
+/** @throws Failure if the pair of a row that breaks the specification can't be known */
 function errorsIn(errors: Rows['list']['errors'], { askedKeyOf }: Groups): Map<string, Failure> {
   const byPair = new Map<string, Failure>();
   for (const { countryCode, metricKey, failure } of errors) {

@@ -49,7 +49,7 @@ const FIELDS = [
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
- * Lets rows that are about to be held share the texts that they have in common, in the rows and in the records as sent.
+ * Lets rows that are about to be cached share the texts that they have in common, in the rows and in the records as sent.
  * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
  * the same as before.
  */
@@ -90,7 +90,7 @@ export type Outcome = readonly ObservationRecord[] | Error;
 
 const MAX_PAIRS = 20_000;
 
-/** Periods of a country and metric remembered: several end on the same day. */
+/** Periods of a country and metric cached: several end on the same day. */
 const MAX_PERIODS = 8;
 
 /**
@@ -148,7 +148,7 @@ interface Refused {
 
 /**
  * Keeps country codes and metric keys that the service has refused a key: a negative cache.
- * @param ttlMs milliseconds for which a refusal is remembered; 0 remembers none
+ * @param ttlMs milliseconds for which a refusal is cached; 0 caches none
  */
 export function createRefusedNames(now: () => number, ttlMs: number) {
   const names = createLru<Refused>(MAX_NAMES);
@@ -178,7 +178,7 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
   return refusedNames;
 }
 
-/** The held figures of one pair: none if the service held none. */
+/** The cached figures of one pair: none if the service had none. */
 export interface ObservationEntry {
   readonly rows: readonly ObservationRecord[];
   /** The years that `rows` has all rows of; null for a whole series, and for a latest figure. */
@@ -208,33 +208,33 @@ interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
-/** Rows of a series, or of some years of it, as they are held. */
+/** Rows of a series, or of some years of it, as they are cached. */
 interface RawFigures extends CachedYears {
   readonly rows: RawRows;
   /** Instant when the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
-/** Ranges of a pair, as they are held: the last one first. None has all years of another that came before it. */
+/** Ranges of a pair, as they are cached: the last one first. None has all years of another that came before it. */
 interface RawRanges {
   readonly ranges: readonly (RawFigures & { readonly years: YearRange })[];
 }
 
-/** Ranges of a pair that are held at once. */
+/** Ranges of a pair that are cached at once. */
 const MAX_RANGES = 8;
 
 /** Entries of records that the tenant cache holds in this process. */
 const entries = createObjectMemo<ObservationEntry>('entry');
 
-/** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
+/** Stands for a latest figure that a series doesn't tell: reads as nothing cached. */
 const UNDECIDED = { isUndecided: true };
 
 /** A latest figure that the service itself may choose otherwise than a series tells it. */
 interface Choice {
-  /** The newest rows of the series that it may choose: if one of them is held, it stays. */
+  /** The newest rows of the series that it may choose: if one of them is cached, it stays. */
   readonly among: readonly ObservationRecord[];
   readonly series: readonly ObservationRecord[];
-  /** The value to hold else. */
+  /** The value to cache otherwise. */
   readonly otherwise: RawRows | typeof UNDECIDED;
 }
 
@@ -277,7 +277,7 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
     });
   }
 
-  /** @param owner the part of a stored value that the entry is remembered on from now on */
+  /** @param owner the part of a stored value that the entry is cached on from now on */
   function decoded(owner: object, raw: RawFigures, tenant: Tenant): ObservationEntry | null {
     const { years, atMs } = raw;
     const { rows, errors } = decodeObservations({ data: raw.rows }, observations.route, atMs);
@@ -302,7 +302,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
   const { entryOf, entriesIn } = createEntryReader(several);
 
   /**
-   * Returns true if the held latest figures may be those that the service chooses now. If the series shows that they are,
+   * Returns true if the cached latest figures may be those that the service chooses now. If the series shows that they are,
    * they are as good as new.
    */
   function mayStay(
@@ -319,7 +319,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
   }
 
   /**
-   * Keeps the service's own choice for latest figures that a series came with, if it is held and may be its choice still.
+   * Keeps the service's own choice for latest figures that a series came with, if it is cached and may be its choice still.
    * An older choice doesn't outlive the series.
    * @param choices by the names of the latest figures
    */
@@ -334,7 +334,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
 
   return {
     several,
-    /** Returns the entries for demands by their places; undefined where none is held, or the store can't tell at once. */
+    /** Returns the entries for demands by their places; undefined where none is cached, or the store can't tell at once. */
     atHand(tenant: Tenant, demands: readonly Demand[]): (ObservationEntry | undefined)[] {
       if (!tenantCache.isAtHand) return demands.map(() => undefined);
       return entriesIn(tenantCache.peekMany(tenant, namesOf(demands)), tenant, demands);
@@ -352,9 +352,9 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       return byKey;
     },
     /**
-     * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
+     * Keeps an answer's rows of each of these pairs. A series is cached as the latest figure too, if it tells which one
      * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
-     * of a place. Of a range of years, only the rows that lie in it are held, beside the last few other ranges.
+     * of a place. Of a range of years, only the rows that lie in it are cached, beside the last few other ranges.
      */
     save(tenant: Tenant, { mode, years }: CachedAs, figures: readonly PairFigures[], atMs: number): void {
       const isCaching = tenantCache !== NO_TENANT_CACHE;
@@ -413,7 +413,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
 }
 
 /**
- * The name under which the last ranges of a pair are held.
+ * The name under which the last ranges of a pair are cached.
  * @param key of the demand for its whole series
  */
 function rangeName(key: string): string {
@@ -457,12 +457,12 @@ export type Outcomes = Map<string, Outcome>;
 
 /**
  * Fetches figures of one operation: returns an outcome of each of the demands, no two of which are equal. A failure on
- * the way is an outcome. A thrown error is a fault of ours, or the reason for which the operation was given up.
+ * the way is an outcome. A thrown error is an error of our own, or the reason for which the operation was given up.
  */
 export type Fetch = (demands: readonly Demand[], sending: Sending) => Promise<Outcomes>;
 
 /**
- * Fetches a batch, which several operations wait for. Outcomes are told as they come, those of a call together, so that
+ * Fetches a batch, which several operations wait for. Outcomes are passed on as they come, those of a call together, so that
  * nobody waits for a call that others need.
  */
 export type FetchBatch = (

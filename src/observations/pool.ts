@@ -10,9 +10,9 @@ import { untilAborted } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import {
   type FetchBatch,
+  type FetchListener,
   type Outcome,
   type Outcomes,
-  type FetchListener,
   settleAll,
   WrongGuess,
 } from './entries.ts';
@@ -164,7 +164,7 @@ class Queue {
       onOutcomes: (settled, outcomes) => this.#answer(ownBatch, settled, outcomes),
       onCall: (takeAlong) => this.#begin({ batch: ownBatch, takeAlong }),
     };
-    // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
+    // Rejects if nobody waits any longer, or the gateway is broken: then each demand fails with the error.
     next(demands, sendingOf(ownBatch), listener).then(
       () => {
         ownBatch.trace?.end();
@@ -460,7 +460,7 @@ function createBatchWindow(parts: WindowMeans) {
 
 /**
  * Waits until some turns of the event loop have passed without an arrival. An overdue timer fires before the sockets
- * are read, so operations already at the door would else be left behind.
+ * are read, so operations already at the door would otherwise be left behind.
  */
 function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = QUIET_TURNS): void {
   if (!isQuiet()) return;
@@ -500,13 +500,13 @@ interface Batching {
  * Opens the meeting point of the demands of all operations under one key. They are planned together, fetched once, and
  * handed back to each operation by name. A demand already under way is waited for, not asked for again, and so is one
  * that a call under way brings anyway, since its rectangle has more figures than were asked for. It is the one
- * stage that remembers its operations: an operation joins it, and fetches by a stage of its own.
+ * stage that has operations: an operation joins it, and fetches by a stage of its own.
  * @param next fetches the demands of several operations, on behalf of all of them
  */
 export function createObservationPool(next: FetchBatch, parts: PoolParts) {
   return {
     join({ tenant }: Caller) {
-      // Most operations take everything from held entries, and open none.
+      // Most operations take everything from cached entries, and open none.
       const opened = () => tenant.batching as Batching | null;
       const batch = () => {
         const batching = opened() ?? openBatching(tenant, next, parts);
@@ -602,7 +602,7 @@ function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batch
         shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
-        // Timers call this: a fault on the way fails the gathered demands, and nothing else.
+        // Timers call this: an error on the way fails the gathered demands, and nothing else.
         queue.endWaiting(
           error instanceof Error ? error : new Error('The batch could not be sent.', { cause: error }),
         );

@@ -14,7 +14,7 @@ export interface Prefetch {
 
 export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };
 
-/** Keys remembered, and figures of each. */
+/** Keys cached, and figures of each. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
 
@@ -31,7 +31,7 @@ interface AskedLately {
 }
 
 /**
- * Remembers figures that a key has asked for lately and that will soon be past their time. A call costs the same with
+ * Notes figures that a key has asked for lately and that will soon be past their time. A call costs the same with
  * them, so the next call to leave brings them along, and their own call is saved.
  */
 export function createPrefetch(

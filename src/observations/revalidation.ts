@@ -68,7 +68,7 @@ export function createRevalidation({
     }
   }
 
-  /** The sources of each metric by its key, as far as the catalogue is held and names them. */
+  /** The sources of each metric by its key, as far as the catalogue is cached and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
     const cachedIndicators = await cachedRecords(indicators, {}, call, caller.tenant, tenantCache);

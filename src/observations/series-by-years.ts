@@ -31,7 +31,7 @@ export function sentRows({ list, groups, stray }: Rows): SentRows | null {
   return sent;
 }
 
-/** The total if it counts more rows than came; else null: it may count only sent rows, and tells nothing. */
+/** The total if it counts more rows than came; otherwise null: it may count only sent rows, and tells nothing. */
 export function totalBeyond({ list: { received, meta } }: Rows): number | null {
   return meta.total !== null && meta.total > received ? meta.total : null;
 }
@@ -45,7 +45,7 @@ interface Way {
 /**
  * Gets a series by its years: the service knows no other way to split one, and this one only in practice. A range that is
  * cut is split until its parts are whole. If the service counts, its total proves the sum, also of parts that only look
- * whole. Else a year that is named by itself shows if a service leaves out the ends, or goes by a year of its own: then the
+ * whole. Otherwise a year that is named by itself shows if a service leaves out the ends, or goes by a year of its own: then the
  * years beside a range are named too.
  * @returns null if the rest can't be had: years aren't heeded, or one of them has more rows than the service sends
  */

@@ -32,7 +32,7 @@ import { readPacked } from './packed-requests.ts';
 
 interface GraphqlRouteOptions extends AnswerSending {
   readonly gateway: Gateway;
-  /** True if faults are told with status 200, as routers need it. */
+  /** True if errors are sent with status 200, as routers need it. */
   readonly isSubgraph: boolean;
 }
 
@@ -87,7 +87,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     else answer.then(send).catch((error: unknown) => reply.send(error));
   }
 
-  /** Tells if a plugin has answered: at once, unless one takes its time to look. */
+  /** True if a plugin has answered: at once, unless one takes its time to look. */
   function isTaken(request: FastifyRequest, reply: FastifyReply, from = 0): PromiseOrValue<boolean> {
     for (const [i, look] of lookers.entries()) {
       const taken = i < from ? false : look(request, reply);
@@ -300,7 +300,7 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
 
 /**
  * The compressors. Of several that a client likes equally, the first is taken. A body that is sent once is
- * compressed as fast as still pays, in this thread if it is short; one that is kept and sent again, better.
+ * compressed as fast as still pays, in this thread if it is short; one that is cached and sent again, better.
  */
 const COMPRESSORS = [
   {
@@ -344,7 +344,7 @@ export function compressionFor(accepted: string | undefined) {
   return {
     encoding,
     stream,
-    /** @param encoded forms that are kept with the body, if it is kept */
+    /** @param encoded forms that are cached with the body, if it is cached */
     async compress(body: string | Buffer, encoded: Map<string, Promise<Buffer>> | undefined) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? fast(bytes) : fastHere(bytes);

@@ -23,7 +23,7 @@ const USED_SHARE = 0.86;
 const EARLY_SHARE = 0.85;
 const FULL_SHARE = 0.97;
 
-/** Factors by which held entries shrink if there is no room for them, the least share, and the growth back. */
+/** Factors by which cached entries shrink if there is no room for them, the least share, and the growth back. */
 const SHRINKING = { step: 0.85, least: 0.05, back: 1.02 };
 
 /** Factor by which the memory beside the heap is forgotten at each look. */
@@ -58,7 +58,7 @@ interface MemoryBounds extends Shrinkable {
 /**
  * Keeps the process within its budget. The engine's garbage gives way first: the heap may grow beyond the memory in use
  * as far as the budget has room, and by half while most operations come under keys that the service has not accepted.
- * If the memory in use has too little room itself, held entries shrink. None of it stops the process.
+ * If the memory in use has too little room itself, cached entries shrink. None of it stops the process.
  * @returns stops it
  */
 export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: Engine = V8): () => void {
@@ -89,7 +89,7 @@ export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: E
   });
 
   function growthWithin({ heapUsed }: MemoryTaken): number {
-    // Held entries may grow again by as much as they last did.
+    // Cached entries may grow again by as much as they last did.
     const expected = inUse === null ? heapUsed : inUse + Math.max(0, inUse - (inUseBefore ?? 0));
     const room = budget * USED_SHARE - outside - gapsBefore;
     const percent = Math.round(100 * (room / Math.max(1, expected) - 1));

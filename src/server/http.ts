@@ -11,7 +11,7 @@ export interface AnswerSending {
   readonly outgoing: Outgoing;
   /** True once clients are asked to close their connections, and once no new operations are taken. */
   readonly course: { readonly isClosing: boolean; readonly isDraining: boolean };
-  /** Called with an error that only a fault of ours can explain. */
+  /** Called with an error that only a defect of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
@@ -42,7 +42,7 @@ const MAX_ACCEPT = 1_000;
 const MAX_PARAMETERS = 100;
 
 /**
- * Returns the fault of a request's key, of its `Accept` header, or of its address; null if there is none. Node keeps the
+ * Returns the error of a request's key, of its `Accept` header, or of its address; null if there is none. Node keeps the
  * first of several keys, others the last.
  */
 export function headError({
@@ -70,14 +70,14 @@ export function headError({
 
 const badRequest = (message: string) => ({ status: 400, code: 'BAD_REQUEST', message }) as const;
 
-/** Tells if a header may be a key at all. If there is no key in it, the fields that need one say so. */
+/** True if a header may be a key at all. If there is no key in it, the fields that need one say so. */
 export function isWellFormed(authorization: string | undefined): boolean {
   if (authorization === undefined) return true;
   if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
   return !/^bearer +\S+ /i.test(authorization);
 }
 
-/** Tells if there is a key in a header. */
+/** True if there is a key in a header. */
 export function isBearer(authorization: string): boolean {
   return /^bearer +\S/i.test(authorization);
 }
@@ -86,7 +86,7 @@ export function isBearer(authorization: string): boolean {
 const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
 
 /**
- * Returns the identifier of a request, if it is well-formed; else a new one.
+ * Returns the identifier of a request, if it is well-formed; otherwise a new one.
  * @param given tried before the one that the request comes with
  */
 export function requestIdOf(
@@ -104,7 +104,7 @@ const OF_LEAVING: ReadonlySet<unknown> = new Set([
   ...['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'],
 ]);
 
-/** Makes a reporter of faults that reports no client that has left: connections break, and nobody is at fault. */
+/** Makes a reporter of errors that reports no client that has left: connections break, which is no error. */
 export function unlessLeft(report: (error: unknown, requestId: string) => void): typeof report {
   return (error, requestId) => {
     if (!OF_LEAVING.has((error as Partial<NodeJS.ErrnoException> | null)?.code)) report(error, requestId);
@@ -173,7 +173,7 @@ export function createOutgoing(
   const all = new Set<Waiting>();
   const byConnection = new Map<Socket, Set<Waiting>>();
   const bodies = createBodies();
-  /** Bytes that are kept for answers that are not made yet. */
+  /** Bytes that are reserved for answers that are not made yet. */
   let retainedBytes = 0;
 
   function connectionOf(socket: Socket): Set<Waiting> {
@@ -250,7 +250,7 @@ export function createOutgoing(
       return { bytes: waiting?.body ?? part, taken: () => waiting !== null && remove(waiting) };
     },
     /**
-     * Takes note of an answer that is written as it is read, and of the bytes that are kept for it until then.
+     * Takes note of an answer that is written as it is read, and of the bytes that are reserved for it until then.
      * @returns a function to call for each chunk that is about to be written: the client has longer then
      */
     follow(response: ServerResponse, socket: Socket, bytes: number): (chunkBytes: number) => void {
@@ -270,7 +270,7 @@ export function createOutgoing(
   };
 }
 
-/** Tells if all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
+/** True if all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
 function isTaken({ writableEnded, writableLength }: ServerResponse): boolean {
   return writableEnded && writableLength === 0;
 }

@@ -46,7 +46,7 @@ export interface GatewayOptions {
   readonly onOperation?: Parameters<typeof openGateway>[0]['observer']['operation'];
   /** Called with each request to the service. */
   readonly onAttempt?: Parameters<typeof openGateway>[0]['observer']['attempt'];
-  /** Called with faults of the gateway and troubles of its cache. The error may hold headers of a request. */
+  /** Called with internal errors of the gateway and troubles of its cache. The error may hold headers of a request. */
   readonly onProblem: (error: unknown, where: string, requestId?: string) => void;
 }
 
@@ -56,7 +56,7 @@ export interface CountryGraph {
   readonly plugin: FastifyPluginAsync;
   /**
    * Answers one request of GraphQL over HTTP, whose body has been read and parsed. The caller bounds its length and its
-   * nesting. Never throws for a client's fault. A request without a `requestId` is named by its `x-request-id`, or anew.
+   * nesting. Never throws for an error of the client. A request without a `requestId` is named by its `x-request-id`, or anew.
    */
   handle(request: HandledRequest): Promise<GatewayResponse>;
   /** Waits for operations in flight, then closes connections. */

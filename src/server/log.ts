@@ -5,13 +5,13 @@ import type { Observer } from '../gateway/gateway.ts';
 import { countsOf } from '../graphql/request/messages.ts';
 import { excerpt } from '../shared/errors.ts';
 
-/** Characters of one fault in the log: enough for stacks with their causes, but not for a service's answer. */
+/** Characters of one error in the log: enough for stacks with their causes, but not for a service's answer. */
 const MAX_LENGTH = 65_536;
 const MAX_STRING = 16_384;
 const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
-/** Bounds a fault for the log: of a long one its beginning stays, which says how much is left out. */
+/** Bounds an error for the log: of a long one its beginning stays, which says how much is left out. */
 function boundedError(error: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
@@ -57,7 +57,7 @@ const MAX_WAITING = 4 * 1_048_576;
 interface LogBatch {
   rest: Buffer;
   readonly lines: number;
-  /** Number of dropped lines that the batch tells of. */
+  /** Number of dropped lines that the batch reports. */
   readonly reported: number;
 }
 
@@ -74,7 +74,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
   let gathered = 0;
   let batch: LogBatch | null = null;
   let dropped = 0;
-  /** Dropped lines that no line has told of. */
+  /** Dropped lines that no line has reported. */
   let unreported = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -143,7 +143,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
 /** Opens standard error: lines are written soon, and before an exit as far as its reader takes them. */
 export function standardError() {
   // A pipe or socket that Node has opened as a stream doesn't block any more. Nothing is written by the stream itself,
-  // since a stream is over for good after its first fault.
+  // since a stream is over for good after its first error.
   const { fd } = process.stderr.on('error', () => {});
   const outlet = createLogOutlet((bytes) => writeSync(fd, bytes));
   process.on('exit', outlet.flush);
@@ -164,7 +164,7 @@ export interface Log extends Observer {
   note(message: string): void;
   /** Warns of a setting that the operator may not have meant. */
   warn(message: string): void;
-  /** Logs a fault after which the program can't be trusted, whole. */
+  /** Logs an error after which the program can't be trusted, whole. */
   fatal(error: unknown, where: string): void;
   /** Counts the lines that were given up so far, since nobody read them. */
   droppedLines(): number;

@@ -155,7 +155,7 @@ function watchGateway({ load, state, plugins }: WatchedGateway, metrics: OwnMetr
   );
   metrics.counter(
     'country_graph_cache_lookups_total',
-    'What was looked for among what is held: figures, lists and other answers of the service, whole answers. A hit is fresh.',
+    'What was looked for among what is cached: figures, lists and other answers of the service, whole answers. A hit is fresh.',
     ['kind', 'result'],
     (counter) => {
       for (const [kind, { hits, misses }] of Object.entries(state.lookups)) {

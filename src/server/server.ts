@@ -343,7 +343,7 @@ function watchOpenRequests(app: FastifyInstance) {
   };
 }
 
-/** Tells if only the client's part is left: to send the rest of its request, or to take its answer. */
+/** True if only the client's part is left: to send the rest of its request, or to take its answer. */
 function waitsForClient({ request, raw }: FastifyReply): boolean {
   if (raw.writableEnded || !request.raw.complete) return true;
   // An answer that is written while it is read begins once all of it is known; one in parts may still have some to come.

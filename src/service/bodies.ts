@@ -15,7 +15,7 @@ import {
   type Read,
 } from './known-rows.ts';
 
-/** A fault of a body that can't be read; the message says why. */
+/** An error of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
 
 /** The cause of a call that failed since something on the way to the service answered in its place. */
@@ -170,7 +170,7 @@ export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   return parseExactly(textOf(bytes));
 }
 
-/** Tells if a body nests too deep, before all of it is parsed at once: a parser takes seconds for a long one that does. */
+/** True if a body nests too deep, before all of it is parsed at once: a parser takes seconds for a long one that does. */
 function* isDeepBody(bytes: Buffer): Steps<boolean> {
   let levels = 0;
   let isInText = false;

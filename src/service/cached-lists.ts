@@ -60,7 +60,7 @@ const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
   'OPERATION_TIMEOUT',
 ]);
 
-/** Tells if a stale entry may be served instead of this failure. */
+/** True if a stale entry may be served instead of this failure. */
 export function isBetterOld(failure: unknown): failure is Failure {
   return failure instanceof Failure && BETTER_OLD.has(failure.code);
 }
@@ -259,7 +259,7 @@ function handleFailure<Params, Result>(
   return cached.records;
 }
 
-/** Tells if a stale answer may be served, should the service give none. */
+/** True if a stale answer may be served, should the service give none. */
 function mayBeStale<Params, Result>(
   { freshness, now, tenantCache }: Stage,
   { maxAgeMs, tenant }: Asked<Params, Result>,

@@ -3,7 +3,7 @@ import type { Flow } from '../shared/async/turns.ts';
 
 /** A budget of calls under the key of another. */
 export interface CallBudget {
-  /** Names its owner: nothing that the owner is told of its budget is told to others. */
+  /** Names its owner: nothing that the owner learns of its budget is shown to others. */
   readonly name: string;
   /** The flow of work that it pays for. */
   readonly flow: Flow;
@@ -35,7 +35,7 @@ export function joinBudgets(name: string, takeFirst: CallBudget['take'], other: 
           putBackOther();
         };
       } catch (error) {
-        // The first one waits for the other: else each would lack a call while the other has one.
+        // The first one waits for the other: otherwise each would lack a call while the other has one.
         if (error instanceof Unfunded) throw new Unfunded(error.settled.then(putBack));
         putBack();
         throw error;

@@ -14,7 +14,7 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly origin?: string;
   /** True if the route is asked without the caller's key. */
   readonly isPublic: boolean;
-  /** The part of the graph that its answers are of: whoever may not read that gets none, fetched or held. */
+  /** The part of the graph that its answers are of: whoever may not read that gets none, fetched or cached. */
   readonly tag: Tag | 'base';
   /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
   readonly params: (params: Params) => CallParams;
@@ -53,7 +53,7 @@ export interface Call {
   readonly target: string;
 }
 
-/** Tells if a call is for another service than the metered one. */
+/** True if a call is for another service than the metered one. */
 export const isElsewhere = ({ target }: Call): boolean => !target.startsWith('/');
 
 export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {

@@ -25,7 +25,7 @@ interface UpstreamParts {
   /** Further attempts after the first. */
   readonly retries: number;
   readonly clock: Clock;
-  /** The clock by which ages are told; see `steadied`. */
+  /** The clock of ages; see `steadied`. */
   readonly steadyNow?: () => number;
   /** Milliseconds since any instant, by a clock that nobody can set: the one of pauses. */
   readonly elapsed?: () => number;
@@ -45,12 +45,12 @@ interface UpstreamParts {
   readonly stages?: readonly ((next: Send) => Send)[];
   /** Hear of each request. */
   readonly watchers?: Parameters<typeof watchedTransport>[1];
-  /** Counts the hits and misses of lists and other answers among held entries. */
+  /** Counts the hits and misses of lists and other answers among cached entries. */
   readonly lookups?: Lookups;
 }
 
 /**
- * Puts the rings together. Their order is policy. A held answer costs nothing (outermost), and a call in flight is
+ * Puts the rings together. Their order is policy. A cached answer costs nothing (outermost), and a call in flight is
  * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */

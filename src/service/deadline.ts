@@ -2,7 +2,7 @@ import { Failure } from '../shared/errors.ts';
 
 /**
  * The deadline of one operation, which is given up by its client, or because its time is over. Nothing is set up before
- * the operation first waits for the service, since most find all that they need held.
+ * the operation first waits for the service, since most find all that they need cached.
  */
 export class Deadline {
   readonly #timeoutMs: number;

@@ -40,7 +40,7 @@ function unescaped(_: string, ...[unicode, hex, percent, entityHex, entity, name
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]+/g, '');
 
 /**
- * Withholds words of the service, which are told, held and logged, if the key stands in them or a piece of it, in whichever
+ * Withholds words of the service, which are shown, cached and logged, if the key stands in them or a piece of it, in whichever
  * way it is written there.
  */
 function withoutKey(words: string, { caller }: Sending): string {
@@ -94,7 +94,7 @@ function pageInstead(status: number, { route }: Call): Failure {
 /** Members of a problem document (RFC 9457), in which CDNs and proxies tell of errors of their own. */
 const OF_PROBLEMS = ['type', 'title', 'status'];
 
-/** Tells if the body of an error has the shape of the service's own: an object with its words in `detail`. */
+/** True if the body of an error has the shape of the service's own: an object with its words in `detail`. */
 export function isOwnError(body: unknown): body is JsonObject {
   if (!isObject(body) || OF_PROBLEMS.some((name) => Object.hasOwn(body, name))) return false;
   return typeof body.detail === 'object' ? body.detail !== null : typeof body.detail === 'string';
@@ -149,7 +149,7 @@ function failureOf(status: number, detail: string | undefined, call: Call): Fail
   }
 }
 
-/** Tells if words that came with another status are those of a 429. */
+/** True if words that came with another status are those of a 429. */
 function isAboutLimit(words: string): boolean {
   return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }
@@ -187,7 +187,7 @@ const THING =
 const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
 
 /**
- * Tells if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
+ * True if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
  * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
  */
 function namesAsked({ route, target }: Call, detail: string): boolean {
@@ -205,7 +205,7 @@ function namesAsked({ route, target }: Call, detail: string): boolean {
   return asked.some((value) => names(said, value)) || (THING.test(said) && !OF_ROUTE.test(said));
 }
 
-/** Tells if a value stands in the text as a word; one of two letters, which may be any word, as a code would. */
+/** True if a value stands in the text as a word; one of two letters, which may be any word, as a code would. */
 function names(said: string, value: string): boolean {
   const word = value.replace(/[^\w-]/g, '\\$&');
   if (value.length > 2) return new RegExp(`(?<![\\w.-])${word}(?![\\w-])`, 'i').test(said);
@@ -237,7 +237,7 @@ const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESI
 
 const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
 
-/** Messages of a list of faults, or fields of one, that are looked at. */
+/** Messages of a list of errors, or fields of one, that are looked at. */
 const MAX_ERRORS = 300;
 
 /** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
@@ -257,7 +257,7 @@ function namesFailure(part: JsonObject): boolean {
   return saysNo || ERRORS.some((name) => holdsAny(part[name]));
 }
 
-/** Tells if an object has words, or a status of a failure, and all else in it belongs to those. */
+/** True if an object has words, or a status of a failure, and all else in it belongs to those. */
 function isNothingElse(part: JsonObject): boolean {
   const names = Object.keys(part).filter((name) => part[name] !== null);
   const hasContent = names.includes('data') || names.some((name) => !OF_FAILURES.has(name));
@@ -270,7 +270,7 @@ function isFailed(status: unknown): boolean {
   return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
 }
 
-/** Tells if a member says anything: not if it is empty, or says no. */
+/** True if a member says anything: not if it is empty, or says no. */
 function holdsAny(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
   if (Array.isArray(value)) return value.length > 0;
@@ -278,7 +278,7 @@ function holdsAny(value: unknown): boolean {
   return value === true || (typeof value === 'number' && value !== 0);
 }
 
-/** Reads the words of a failure: a text, that of an object, or those of a list of faults. */
+/** Reads the words of a failure: a text, that of an object, or those of a list of errors. */
 function wordsOf(body: unknown): string | undefined {
   return isObject(body) ? wordsIn(body, 2) : undefined;
 }
@@ -298,7 +298,7 @@ function wordsIn(value: unknown, levels: number): string | undefined {
   return undefined;
 }
 
-/** Reads one of a list of faults: `{loc, msg}` as the service has them, or a text. */
+/** Reads one of a list of errors: `{loc, msg}` as the service has them, or a text. */
 function errorNameOf(error: unknown): string {
   if (typeof error === 'string') return error;
   if (!isObject(error)) return 'refused';

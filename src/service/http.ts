@@ -21,7 +21,7 @@ import type { Read } from './known-rows.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
-/** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
+/** Bytes of answers that are cached, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_CACHED_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -145,7 +145,7 @@ const failedAnswers = () => import('./failed-answers.ts');
 /** Names of members by which the `meta` of a list may tell of a failure. */
 const FAILURE_MEMBER = /^(?:error|exception|success$|ok$)/;
 
-/** Tells if the body of a 200 may tell of a failure: any object may, except one that holds a list, and counts at the most. */
+/** True if the body of a 200 may tell of a failure: any object may, except one that holds a list, and counts at the most. */
 function mayBeFailure(body: unknown): body is JsonObject {
   if (!isObject(body)) return false;
   const { data, meta = null, ...rest } = body;
@@ -173,12 +173,12 @@ function plain(headers: IncomingHttpHeaders): Answer['headers'] {
   return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
-/** Tells if a call failed since its connection had been closed before, which says nothing of the service. */
+/** True if a call failed since its connection had been closed before, which says nothing of the service. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;
 }
 
-/** Tells if the service gave no answer of its own at all. */
+/** True if the service gave no answer of its own at all. */
 export function isUnanswered(error: unknown): error is Failure {
   return (
     error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')

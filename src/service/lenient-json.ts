@@ -18,7 +18,7 @@ const [MAX_WORDS, STEP_CHARACTERS] = [10_000, 8_192];
  * Parses a body with words that JSON doesn't have, such as `NaN`, `.5` and `01`, or with commas before an end. Such a word
  * spoils the smallest object of a list that it stands in, which is an {@link UnreadItem} then, and nothing else. Its meaning
  * is never guessed.
- * @throws SyntaxError if the rest of it can't be told
+ * @throws SyntaxError if the rest of it can't be known
  */
 export function* parsedLeniently(text: string, parse: (bytes: Buffer) => Steps<unknown>): Steps<unknown> {
   const body = yield* parse(Buffer.from(yield* asJson(text)));

@@ -2,7 +2,7 @@ import { Failure } from '../shared/errors.ts';
 import { type Call, isElsewhere } from './call.ts';
 import { isUnanswered } from './http.ts';
 
-/** Tells if a call failed without a request, because the service is known to be down. */
+/** True if a call failed without a request, because the service is known to be down. */
 export function isWithheld(error: unknown): boolean {
   return error instanceof Failure && error.fields.attempts === 0;
 }
@@ -16,7 +16,7 @@ const PAUSE_MS = 5_000;
 export type Outage = ReturnType<typeof createOutage>;
 
 /**
- * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
+ * True if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
  * few failures already, of which one was on its route: another route may be down alone. A caller with none asks all the
  * same, until the circuit of the route is open ({@link CallGate}).
  */

@@ -4,8 +4,8 @@ import type { Clock } from '../shared/async/clock.ts';
 import { Failure } from '../shared/errors.ts';
 import type { Attempt, Attempted, Transport } from './attempt.ts';
 import type { Answer, Call, Send } from './call.ts';
-import type { Reservation } from './payer.ts';
 import { Unfunded } from './call-budget.ts';
+import type { Reservation } from './payer.ts';
 import type { Sending } from './sending.ts';
 
 interface WaitingCall {

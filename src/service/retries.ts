@@ -66,7 +66,7 @@ export function retriedStage(next: Send, retries: number, outage: Outage, firstD
   };
 }
 
-/** Tells if a failed call may go well soon. */
+/** True if a failed call may go well soon. */
 function isPassing(error: unknown): error is Failure {
   return (
     error instanceof Failure &&

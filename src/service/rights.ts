@@ -6,13 +6,13 @@ export type Tag = (typeof TAGS)[number];
 
 /** The parts of the graph that a key may read beside the base. */
 export interface Rights {
-  /** The same for keys of the same rights: what one of them has been told, the others may be told. */
+  /** The same for keys of the same rights: what one of them may see, the others may see. */
   readonly name: string;
   readonly tags: ReadonlySet<string>;
 }
 
 /**
- * Judges if a caller may have what it is about to reach: an answer of the service, fetched or held, or an object. Every
+ * Judges if a caller may have what it is about to reach: an answer of the service, fetched or cached, or an object. Every
  * door leads there, so that none has to judge by itself.
  * @throws Failure DOCUMENT_NOT_ALLOWED if the key may not read it
  */

@@ -36,7 +36,7 @@ export interface Sending {
   readonly onLeaving?: () => void;
   /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
   readonly onCached?: (freshUntilMs: number) => void;
-  /** Called with the expiry of each answer that has just come, as `onHeld`; 0 if it has none. */
+  /** Called with the expiry of each answer that has just come, as `onCached`; 0 if it has none. */
   readonly onFetched?: (freshUntilMs: number) => void;
   /** Called with records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
@@ -48,6 +48,6 @@ export interface Sending {
 export interface LeftOutRows {
   readonly route: string;
   readonly count: number;
-  /** The fault in the first of them. */
+  /** The error in the first of them. */
   readonly detail: string;
 }

@@ -20,7 +20,7 @@ export interface Trace {
   end(error?: string): void;
 }
 
-/** Names the fault of a span: the code of a failure, or the kind of any other error. */
+/** Names the error of a span: the code of a failure, or the kind of any other error. */
 export function errorNameOf(error: unknown): string {
   if (error instanceof Failure) return error.code;
   return error instanceof Error ? error.name : 'unknown';

@@ -27,7 +27,7 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * Tells if there are more digits and points in a row than are sure; most texts have no such thing. A run of so many
+ * True if there are more digits and points in a row than are sure; most texts have no such thing. A run of so many
  * holds one of every sixteenth characters, so no others are looked at: as an expression, this took as long as the
  * parser does.
  */
@@ -76,7 +76,7 @@ export function numberOf(text: string): number | null {
 export const MAX_NESTING = 500;
 
 /**
- * Tells if a value nests deeper than that. It works without closures and lists of keys: each answer is looked at, and
+ * True if a value nests deeper than that. It works without closures and lists of keys: each answer is looked at, and
  * most of its values are plain.
  */
 export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
@@ -104,7 +104,7 @@ const BRACE_CLOSE = 0x7d;
 /** The bit by which brackets differ from braces. */
 const BRACE_BIT = 0x20;
 
-/** Tells if a JSON text nests deeper than a request may, before it is parsed: a parser takes long for such a text. */
+/** True if a JSON text nests deeper than a request may, before it is parsed: a parser takes long for such a text. */
 export function isDeepJson(text: string, most = MAX_NESTING): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i += 1) {

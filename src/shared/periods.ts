@@ -17,7 +17,7 @@ export interface Period {
 const MAX_LENGTH = 64;
 
 /**
- * Remembers the last texts that were read, in two generations of so many: the elder is forgotten once the younger is full.
+ * Caches the last texts that were read, in two generations of so many: the elder is forgotten once the younger is full.
  * Rows repeat their periods and times, and to read one anew takes some hundred times as long.
  */
 function memoize<Found>(most: number, read: (text: string) => Found): (text: string) => Found {

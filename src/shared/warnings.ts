@@ -30,7 +30,7 @@ export interface LiveWarning {
   readonly route?: string;
   /** Number of rows, or warnings, that are missing. */
   readonly count?: number;
-  /** The fault of the first of them, or the text that can't be read. */
+  /** The error of the first of them, or the text that can't be read. */
   readonly detail?: string;
   /** Sorted keys of the sources of all figures of which one was taken. */
   readonly sources?: readonly string[];
@@ -40,7 +40,7 @@ export interface LiveWarning {
   readonly resumesAt?: string;
 }
 
-/** Warnings that one answer tells. */
+/** Warnings that one answer lists. */
 const MAX_WARNINGS = 100;
 
 export type Warnings = ReturnType<typeof createWarnings>;
@@ -74,14 +74,14 @@ export function createWarnings() {
       const { code, name, route, message } = warning;
       add(about ?? `${code} ${name ?? route ?? message}`, code, () => warning);
     },
-    /** Adds a warning about a name, which is made only if it is told: its suggestions take a while. */
+    /** Adds a warning about a name, which is made only if it is listed: its suggestions take a while. */
     addOf: (code: WarningCode, name: string, make: () => Warning) => add(`${code} ${name}`, code, make),
-    /** Has something looked at each time that the warnings are told: by then more may be known. */
+    /** Has something looked at each time that the warnings are listed: by then more may be known. */
     lookAt(look: () => void): void {
       looks ??= [];
       looks.push(look);
     },
-    /** Returns the warnings as the answer tells them, in the order they came; undefined if there are none. */
+    /** Returns the warnings as the answer lists them, in the order they came; undefined if there are none. */
     listed(): readonly Warning[] | undefined {
       if (looks !== undefined) for (const look of looks) look();
       if (warnings.length === 0) return undefined;

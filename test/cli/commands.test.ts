@@ -58,7 +58,7 @@ describe('query', () => {
         { code: 'NG', capital: 'Abuja' },
       ],
     });
-    expect(stderr).toMatch(/^1 call \(1 \/v1\/countries\), 0 shared, 0 held; /);
+    expect(stderr).toMatch(/^1 call \(1 \/v1\/countries\), 0 shared, 0 cached; /);
     expect([code, requests]).toEqual([0, ['GET /v1/countries']]);
   });
 
@@ -354,7 +354,7 @@ describe('doctor', () => {
     program.requests();
     const { stdout, code } = await doctor({ ...service(), PORT: 'x', MAX_DEPTH: '0' });
     expect(stdout).toMatch(
-      /^NO {2}settings: The settings have 2 fault\(s\):\n {2}PORT: .*\n {2}MAX_DEPTH: .*\n$/,
+      /^NO {2}settings: The settings have 2 error\(s\):\n {2}PORT: .*\n {2}MAX_DEPTH: .*\n$/,
     );
     expect([code, program.requests()]).toEqual([1, []]);
   });

@@ -237,7 +237,7 @@ describe('settings', () => {
 
   it('settings take no synthetic figures for an address that is empty', () => {
     expect(() => readConfig({ COUNTRY_DATA_URL: '', PORT: 'x' })).toThrow(
-      /2 fault.*\n {2}COUNTRY_DATA_URL: is empty; .*\n {2}PORT: /,
+      /2 error.*\n {2}COUNTRY_DATA_URL: is empty; .*\n {2}PORT: /,
     );
   });
 
@@ -271,7 +271,7 @@ describe('settings', () => {
     'the setting %s may not be %j',
     ([name, value]) => {
       expect(faultOf({ [name]: value })).toMatch(
-        new RegExp(`^The settings have 1 fault\\(s\\):\\n  ${name}: .+$`),
+        new RegExp(`^The settings have 1 error\\(s\\):\\n  ${name}: .+$`),
       );
     },
   );
@@ -342,7 +342,7 @@ describe('settings', () => {
       [{ CACHE_URL_FILE: wrong }, /CACHE_URL: must be memory:.* \(got an address\)/],
     ] as const) {
       const message = faultOf(env);
-      expect(message).toMatch(/^The settings have 1 fault\(s\):\n/);
+      expect(message).toMatch(/^The settings have 1 error\(s\):\n/);
       expect(message).toMatch(said);
       expect(message).not.toMatch(/hidden|too-short|another pepper/);
     }
@@ -365,7 +365,7 @@ describe('settings', () => {
   ])('settings stop the program with one sentence and exit code 2: %j', async (env) => {
     const { code, stdout, stderr } = await run({ PATH: process.env.PATH ?? '', ...env });
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(new RegExp(`^The settings have 1 fault\\(s\\):\n  ${Object.keys(env)[0]}: .+\n$`));
+    expect(stderr).toMatch(new RegExp(`^The settings have 1 error\\(s\\):\n  ${Object.keys(env)[0]}: .+\n$`));
   });
 
   it('settings are checked though others are wrong', () => {
@@ -378,7 +378,7 @@ describe('settings', () => {
     });
     for (const name of ['ADMIN_PORT', 'MCP', 'LOG_LEVEL', 'CACHE_URL'])
       expect(message).toContain(`\n  ${name}: `);
-    expect(message).toContain('4 fault(s)');
+    expect(message).toContain('4 error(s)');
   });
 
   it('settings stop the program with exit code 2 where they are wrong', async () => {

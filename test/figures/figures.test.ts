@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { FiguresParts } from '../../src/observations/client.ts';
 import { createDataFetch } from '../../src/observations/client.ts';
-import type { Outcome, FetchListener } from '../../src/observations/entries.ts';
+import type { FetchListener, Outcome } from '../../src/observations/entries.ts';
 import { createRefusedNames } from '../../src/observations/entries.ts';
 import {
   covers,

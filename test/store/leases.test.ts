@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createLocalStore } from '../../src/cache/backing.ts';
 import { createHub } from '../../src/cache/hub.ts';
 import { openStore } from '../../src/cache/open-store.ts';
-import type { TakenState, Leases } from '../../src/cache/store.ts';
+import type { Leases, TakenState } from '../../src/cache/store.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';

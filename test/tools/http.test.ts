@@ -63,7 +63,7 @@ describe('tools by HTTP', () => {
     });
     const { least, calls, most, limit } = explained.extensions.explain as Record<string, number>;
     expect(card?.description).toBe(
-      `A country's capital and population.\nFigures are the latest.\n\nCosts 2 call(s) to the metered service for {"code":"KE"} where nothing is held: at least ${least}, at most ${most}. It is refused before any call where it would cost more than 60.`,
+      `A country's capital and population.\nFigures are the latest.\n\nCosts 2 call(s) to the metered service for {"code":"KE"} where nothing is cached: at least ${least}, at most ${most}. It is refused before any call where it would cost more than 60.`,
     );
     expect(card?._meta).toEqual({
       'country-graph/price': { least, expected: calls, most, limit, variables: { code: 'KE' } },

@@ -247,6 +247,6 @@ describe('workers that can not start', () => {
 
   it('workers that can not start end the program with their own words where a setting is wrong', async () => {
     const started = start({ CACHE_URL: 'sqlite:/nowhere/at/all.sqlite' });
-    await expect(started).rejects.toThrow(/The settings have 1 fault\(s\):\n {2}CACHE_URL: /);
+    await expect(started).rejects.toThrow(/The settings have 1 error\(s\):\n {2}CACHE_URL: /);
   });
 });

@@ -268,7 +268,7 @@ export const ErrorCode = {
   GRAPHQL_PARSE_FAILED: 'GRAPHQL_PARSE_FAILED',
   /** The operation doesn't fit the schema. */
   GRAPHQL_VALIDATION_FAILED: 'GRAPHQL_VALIDATION_FAILED',
-  /** A fault of the gateway. */
+  /** An internal error of the gateway. */
   INTERNAL_SERVER_ERROR: 'INTERNAL_SERVER_ERROR',
   /** The calls that the key, which this gateway has issued, may send are spent. They come back at `resetsAt`. */
   KEY_BUDGET_SPENT: 'KEY_BUDGET_SPENT',
@@ -843,7 +843,7 @@ export type Query = {
    * They stand in the order of the countries and, within each, of the indicators, as you name them, else as the lists have them. A series has the oldest figure first: by year, the end of its period, the longer period last, and the point in time. Figures of one time stand in the order of `Country.observation`: the whole country before its places, and these by name; then the later retrieval, the later release, and the source. The order is the same whatever calls brought them, and under any key.
    */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
-  /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are held. */
+  /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are cached. */
   readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion?: Maybe<PlatformVersion>;

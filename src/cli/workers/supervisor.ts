@@ -37,7 +37,7 @@ interface SupervisorParts<Kind extends Worker> {
   /** Milliseconds that a drain may take in all, beyond which a worker is ended. */
   readonly drainTimeoutMs: number;
   readonly note: (message: string) => void;
-  /** Takes the exit code when no worker is left, and the last one ended for a fault in configuration. */
+  /** Takes the exit code when no worker is left, and the last one ended for an error in configuration. */
   readonly onHopeless: (code: number) => void;
 }
 
@@ -52,7 +52,7 @@ export class WorkerEnded extends Error {
   }
 }
 
-/** Exit code of a process whose settings have faults. */
+/** Exit code of a process whose settings have errors. */
 const CONFIG_EXIT_CODE = 2;
 
 /** Milliseconds that a worker may take until it takes requests. */
@@ -88,7 +88,7 @@ export class Supervisor<Kind extends Worker> {
   }
 
   /**
-   * Starts the workers: the first one alone, since a fault of the settings shows in it.
+   * Starts the workers: the first one alone, since an error of the settings shows in it.
    * @returns the address that they take requests at
    */
   async start(): Promise<Addresses> {

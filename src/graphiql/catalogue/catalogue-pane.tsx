@@ -10,10 +10,10 @@ import {
   countriesWith,
   exchangeCodes,
   type Indicator,
+  type Listed,
   loadCatalogue,
   loadExchanges,
   searchedIndicator,
-  type Listed,
 } from './catalogue.ts';
 import { useInsertFigure, useInsertName } from './insert.ts';
 import { searched } from './search.ts';
@@ -59,7 +59,7 @@ function Took({ asked: { calls, error }, what }: { readonly asked: Asked; readon
       </p>
     );
   }
-  const took = calls === 0 ? 'no call: it was held' : calls === 1 ? 'one call' : `${calls} calls`;
+  const took = calls === 0 ? 'no call: it was cached' : calls === 1 ? 'one call' : `${calls} calls`;
   return (
     <p className="took" role="status" data-calls={calls}>
       {what} took {took}.

@@ -109,10 +109,10 @@ const PLURALS: Readonly<Record<Named, string>> = {
 };
 
 const COSTS: Readonly<Record<Named, string>> = {
-  indicator: 'two calls, held afterwards',
-  country: 'two calls, held afterwards',
-  source: 'two calls, held afterwards',
-  category: 'two calls, held afterwards',
+  indicator: 'two calls, cached afterwards',
+  country: 'two calls, cached afterwards',
+  source: 'two calls, cached afterwards',
+  category: 'two calls, cached afterwards',
   exchange: 'a call for every few hundred listings',
 };
 

@@ -10,7 +10,7 @@ const useQueryEditor = () => useGraphiQL((state) => state.queryEditor);
 
 /**
  * Puts a figure of an indicator into the operation: its key into the string that the cursor stands in, if
- * that takes one; else a field into the selection of a country; else an operation in a tab of its own.
+ * that takes one; otherwise a field into the selection of a country; otherwise an operation in a tab of its own.
  */
 export function useInsertFigure(): (key: string) => void {
   const editor = useQueryEditor();
@@ -35,7 +35,7 @@ export function useInsertFigure(): (key: string) => void {
 }
 
 /**
- * Puts a code into the string that the cursor stands in, if that takes one; else opens an operation that asks
+ * Puts a code into the string that the cursor stands in, if that takes one; otherwise opens an operation that asks
  * about it.
  */
 export function useInsertName(): (named: 'country' | 'exchange', name: string) => void {

@@ -18,7 +18,7 @@ export interface Insertion {
 
 /**
  * The figure of an indicator, for an operation that asks for countries: in the selection of a country that
- * the cursor stands in, else in the first one. Null if there is none, or the operation can't be read.
+ * the cursor stands in, otherwise in the first one. Null if there is none, or the operation can't be read.
  */
 export function figureInsertion(
   query: string,

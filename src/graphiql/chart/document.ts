@@ -13,7 +13,7 @@ import {
 /** An operation as it was written, and the fragments beside it. */
 export interface ParsedOperation {
   readonly definitions: readonly DefinitionNode[];
-  /** The one of that name, else the first; undefined if there is none. */
+  /** The one of that name, otherwise the first; undefined if there is none. */
   readonly operation: OperationDefinitionNode | undefined;
   readonly fieldsOf: FieldsOf;
 }

@@ -75,7 +75,7 @@ export function scaledPairs(x: Mapped, y: Mapped, year: number | null, wantsLog:
   return { pairs: all.filter((pair) => values(pair).every(keeps)), isLog, remarks };
 }
 
-/** Tells if the values of a scale can be drawn by logarithm. */
+/** True if the values of a scale can be drawn by logarithm. */
 export function isPositive({ scaleOf, map }: Mapped): boolean {
   return (scaleOf ?? map.map(({ value }) => value)).every((value) => value > 0);
 }

@@ -18,7 +18,7 @@ const ALL = Object.keys(COUNTRY_NUMBERS)
   .sort((a, b) => a.name.localeCompare(b.name));
 
 /**
- * Puts a further country into the operation, or in place of its only one, and runs it: held figures aren't
+ * Puts a further country into the operation, or in place of its only one, and runs it: cached figures aren't
  * asked for again.
  */
 export function FurtherCountry({ picture }: { readonly picture: Picture }) {

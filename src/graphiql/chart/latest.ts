@@ -25,7 +25,7 @@ export function newestOf(figures: readonly Figure[]): Figure | null {
   return dated.some((figure) => newest !== null && timeIn(figure) !== timeIn(newest)) ? newest : null;
 }
 
-/** The time of a figure, if it is another than that of the newest; else empty. */
+/** The time of a figure, if it is another than that of the newest; otherwise empty. */
 export function earlierTime(figure: Figure, newest: Figure | null): string {
   const time = timeIn(figure);
   return newest === null || time === timeIn(newest) ? '' : time;

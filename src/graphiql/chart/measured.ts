@@ -20,7 +20,7 @@ export function yearsIn({ lines }: LinesPicture): readonly number[] {
 const baseOf = ({ points }: Line, year: number): number | null =>
   points.find(({ value, at }) => value !== null && Math.floor(at) === year)?.value ?? null;
 
-/** The year that values are set against: the one that was chosen, else the first that all lines have. */
+/** The year that values are set against: the one that was chosen, otherwise the first that all lines have. */
 export function baseYearOf(picture: LinesPicture, base: number | null): number | null {
   const years = yearsIn(picture);
   if (base !== null && years.includes(base)) return base;

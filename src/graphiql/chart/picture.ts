@@ -167,7 +167,7 @@ function apart(rows: Figure[], [trait, ...rest]: readonly Trait[]): Figure[][] {
   return Array.from({ length: most }, (_, i) => downwards.flatMap((some) => some[i] ?? []));
 }
 
-/** The country or the indicator that all figures have in common; else their unit. */
+/** The country or the indicator that all figures have in common; otherwise their unit. */
 function titleOf(figures: readonly Figure[], unit: string): string {
   const indicators = new Set(figures.map(({ indicatorName }) => indicatorName));
   const countries = new Set(figures.map(({ countryName }) => countryName));
@@ -178,7 +178,7 @@ function titleOf(figures: readonly Figure[], unit: string): string {
   return countries.size === 1 && country ? `${country}: ${indicators.size} indicators` : unit;
 }
 
-/** Indicators of one unit share a picture while their lines can be told apart; else each has its own. */
+/** Indicators of one unit share a picture while their lines can be told apart; otherwise each has its own. */
 function linesOf(unit: string, series: readonly (readonly Figure[])[]): LinesPicture[] {
   if (series.length === 0) return [];
   const byIndicator = Map.groupBy(series, ([first]) => first?.indicator ?? '');

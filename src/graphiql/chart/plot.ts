@@ -15,7 +15,7 @@ export interface Look {
    */
   readonly room?: number;
   readonly colours: Colours;
-  /** True if small pictures have one scale for all; else each has its own. */
+  /** True if small pictures have one scale for all; otherwise each has its own. */
   readonly isShared?: boolean;
   /** Name of the line that stands out: the others are faded. */
   readonly focus?: string | null;

@@ -5,7 +5,7 @@ import { fullNumber } from './numbers.ts';
 import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
 import { scaled } from './scaled.ts';
 
-/** Tells if a picture has the figures of enough countries for a map. */
+/** True if a picture has the figures of enough countries for a map. */
 export function canMap(picture: Picture): boolean {
   if (picture.kind === 'values') return false;
   return (picture.kind === 'bars' ? picture : rankingOf(picture, null)).map !== null;

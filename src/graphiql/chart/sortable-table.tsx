@@ -149,7 +149,7 @@ export function SortableTable({
   );
 }
 
-/** Tells if a column holds nothing but numbers. */
+/** True if a column holds nothing but numbers. */
 function isOfNumbers({ rows }: Table, column: number): boolean {
   const cells = rows.map((row) => row[column] ?? null).filter((cell) => cell !== null);
   return cells.length > 0 && cells.every((cell) => typeof cell === 'number');

@@ -7,7 +7,7 @@ import { early } from './early.ts';
 /** Longest time, in milliseconds, in which the page draws an answer that it has. */
 const DRAWN_MS = 3_000;
 
-/** Selects the picture, table or fault that comes of a question. */
+/** Selects the picture, table or error that comes of a question. */
 const DRAWN = '.side-panel :is(.frame svg, .table, .fault)';
 
 /** Takes over from the page as it was served, with the question that somebody has asked there. */

@@ -26,7 +26,7 @@ import type { FieldCost, SelectionScope } from '../schema/selection.ts';
 /** Bytes of the lists that later operations are priced by, of all keys together. */
 const MAX_LISTS_BYTES = 16 * 1024 * 1024;
 
-/** Milliseconds for which a list stays before a newer one takes its place: each is long held. */
+/** Milliseconds for which a list stays before a newer one takes its place: each is long cached. */
 const RENEWING_MS = 60_000;
 
 /**
@@ -55,7 +55,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
     routes,
     /** Returns the body of the list that answers a call; undefined if none has been given. */
     of: (tenant: Tenant, call: Call): unknown => given.get(keyOf(tenant, call))?.body,
-    /** Passes calls on and remembers the lists that come back. */
+    /** Passes calls on and caches the lists that come back. */
     remembering:
       (next: Send): Send =>
       (call, sending) => {
@@ -73,7 +73,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
 interface FieldSum<Sum> {
   readonly nothing: Sum;
   readonly both: (a: Sum, b: Sum) => Sum;
-  /** Tells if a selection doesn't count; all do if this is left out. */
+  /** True if a selection doesn't count; all do if this is left out. */
   readonly isLeftOut?: (selection: SelectionNode) => boolean;
   /**
    * Returns the sum of one field, and of its selection.

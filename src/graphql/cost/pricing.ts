@@ -135,7 +135,7 @@ async function priceOf(
     if (error !== effort.refusal) throw error;
     return [];
   });
-  // Held values are listed; if that decides nothing, it is left.
+  // Cached values are listed; if that decides nothing, it is left.
   if (isExplained && effort.refusal === null) await fetchCached(tally.cachedDemands);
   const isListed = ({ code, route = ROUTE_OF_WARNING[code] ?? '' }: Warning) =>
     bill.byRoute[route] === undefined;
@@ -148,7 +148,7 @@ async function priceOf(
     mayGuess: tally.mayGuess,
     /** Errors that the operation would fail with before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
-    /** Warnings that the answer would have, as far as held values tell. */
+    /** Warnings that the answer would have, as far as cached values tell. */
     warnings: (warnings.listed() ?? []).filter(isListed),
     /** The failure that ended the pricing before its end, since the operation is too dear; null if none did. */
     refusal: effort.refusal,
@@ -304,7 +304,7 @@ function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted,
 
 /** Looks at demands about to be planned: if they take just the calls of their plan, and too many. */
 function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
-  /** Tells if a demand is for a series whose length is known: it takes just the calls of its plan. */
+  /** True if a demand is for a series whose length is known: it takes just the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
     years === null &&
@@ -319,7 +319,7 @@ function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, t
 }
 
 /**
- * Spares demands that a call before may have brought, and the operation has held by then: figures of any country with
+ * Spares demands that a call before may have brought, and the operation has cached by then: figures of any country with
  * any metric that were asked for together.
  */
 function sparedStage(next: FetchBatch): FetchBatch {
@@ -363,7 +363,7 @@ function isOfRecord(error: GraphQLError): boolean {
 }
 
 /**
- * Wraps figures so that they are counted as soon as they are wanted and seen not to be held, before any are gathered,
+ * Wraps figures so that they are counted as soon as they are wanted and seen not to be cached, before any are gathered,
  * looked up or planned. None are looked for once it is known that the operation is refused.
  * @param isDeriving true if figures are asked for that others may be compared with
  */

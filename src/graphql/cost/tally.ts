@@ -10,24 +10,24 @@ import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } fro
 import { argumentsOf, holdsList, summing } from './bound.ts';
 
 interface PricedCall extends Call {
-  /** True if it is not sent, since a held value answers it. */
+  /** True if it is not sent, since a cached value answers it. */
   readonly isCached: boolean;
 }
 
 interface Ceilings {
   readonly limit: number;
-  /** True if only the price is asked for: then it is told beyond the limit, too. */
+  /** True if only the price is asked for: then it is shown beyond the limit, too. */
   readonly isExplained: boolean;
   /** True if the service has accepted the key lately. */
   readonly isProven: boolean;
   readonly isCertain: boolean;
-  /** Counts the fewest calls for the figures that are not held. */
+  /** Counts the fewest calls for the figures that are not cached. */
   readonly fewest: ReturnType<typeof createFewestCalls>;
   /** Names the field that takes the most calls to a route; null if none can be told. */
   readonly dearest: (route: string) => string | null;
 }
 
-/** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
+/** Times the limit up to which a price is still exact: then the caller knows how much less to ask for. */
 const PRICED_BEYOND = 10;
 
 /** Figures that are planned for a made-up key: an operation that may run takes a plan of fewer, or none. */
@@ -81,9 +81,9 @@ export function openTally(parts: Ceilings) {
   return {
     bill,
     payer,
-    /** Calls that it takes, and calls that are spared since held values answer them. */
+    /** Calls that it takes, and calls that are spared since cached values answer them. */
     calls: [] as PricedCall[],
-    /** Demands that were met by held figures. */
+    /** Demands that were met by cached figures. */
     cachedDemands: [] as Demand[],
     /** True if the operation takes just these calls, for any answers of the service. */
     isCertain: parts.isCertain,
@@ -96,7 +96,7 @@ export function openTally(parts: Ceilings) {
       return refusal;
     },
     /**
-     * Counts a figure that is not held, before it is planned.
+     * Counts a figure that is not cached, before it is planned.
      * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
      */
     want(demand: Demand) {

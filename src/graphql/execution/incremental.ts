@@ -100,7 +100,7 @@ class PooledInfo extends TogetherInfo {
 /** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
 type Delivered<Message> =
   | { readonly kind: 'pending'; readonly of: PendingDelivery }
-  /** A deferred fragment is there: `parts` is all of it that was not told before; or it failed. */
+  /** A deferred fragment is there: `parts` is all of it that was not written before; or it failed. */
   | {
       readonly kind: 'fragment';
       readonly of: PendingDelivery;
@@ -127,7 +127,7 @@ interface Fragment extends PendingDelivery {
   readonly parts: RunPart[];
   /** Parts that are not there yet. */
   left: number;
-  /** True if the object that it belongs to has been told. */
+  /** True if the object that it belongs to has been written. */
   isFound: boolean;
   state: 'hidden' | 'pending' | 'told' | 'given up';
 }
@@ -153,7 +153,7 @@ class DeliveryOrder<Message extends PartOutcome> {
   #pending = 0;
   #changes: Delivered<Message>[] = [];
 
-  /** True if anything is still to be told. */
+  /** True if anything is still to be written. */
   get hasMore(): boolean {
     return this.#pending > 0 || this.#changes.length > 0;
   }
@@ -190,7 +190,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     for (const other of part.spawned) this.#giveUp(other);
   }
 
-  /** Notes that a part was told: now clients may hear of the parts that begin in it. */
+  /** Notes that a part was written: now clients may hear of the parts that begin in it. */
   noteWritten(part: RunPart): void {
     if (part.state === 'lost') return;
     part.state = 'told';
@@ -200,7 +200,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     for (const what of announced) this.#goOn(what);
   }
 
-  /** Announces a part to come, once the one around it has been told. */
+  /** Announces a part to come, once the one around it has been written. */
   #announce(what: Fragment): boolean {
     if (!isDue(what)) return false;
     what.state = 'pending';
@@ -227,7 +227,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     this.#goOnWithin(fragment);
   }
 
-  /** Goes on with the fragments within one that is told. */
+  /** Goes on with the fragments within one that is written. */
   #goOnWithin({ children }: Fragment): void {
     for (const child of children) {
       if (this.#announce(child)) this.#goOn(child);
@@ -254,12 +254,12 @@ function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>):
   };
 }
 
-/** True if a fragment is to be announced: its object is told, and so is the fragment around it. */
+/** True if a fragment is to be announced: its object is written, and so is the fragment around it. */
 function isDue({ isFound, state, parent, parts }: Fragment): boolean {
   return isFound && state === 'hidden' && isOver(parent) && parts.length > 0;
 }
 
-/** True if a fragment is told, or nothing of it was left to tell apart from the one around it. */
+/** True if a fragment is written, or nothing of it was left to tell apart from the one around it. */
 function isOver(fragment: Fragment | undefined): boolean {
   if (fragment === undefined || fragment.state === 'told') return true;
   const { isFound, parts, parent } = fragment;
@@ -333,7 +333,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     }
   }
 
-  /** True if anything is still to be told. */
+  /** True if anything is still to be written. */
   get hasMore(): boolean {
     return this.#order.hasMore;
   }

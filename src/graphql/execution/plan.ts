@@ -56,7 +56,7 @@ function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }
 
-/** Characters of each object of a selection, values apart, if they are counted; else 0. */
+/** Characters of each object of a selection, values apart, if they are counted; otherwise 0. */
 function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
   if (!isOfSchema(type)) return 0;
   let length = 0;
@@ -205,7 +205,7 @@ export interface ObjectPlan {
   readonly fields: readonly FieldPlan[];
   /** Makes its objects; null before the first of them is there: most plans have more selections than are reached. */
   builder: ObjectBuilder | null;
-  /** Characters of each object, values apart, if they are counted; else 0. */
+  /** Characters of each object, values apart, if they are counted; otherwise 0. */
   readonly countedLength: number;
   readonly deferral: ObjectDeferral | undefined;
   /**
@@ -239,7 +239,7 @@ export interface FieldPlan {
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
   readonly isOfSchema: boolean;
-  /** The same array for every run, so that knowledge of a selection can be remembered by it. */
+  /** The same array for every run, so that knowledge of a selection can be cached by it. */
   readonly nodes: readonly FieldNode[];
   /** The source of the value. A leaf property is read when the answer is made, and has no column of its own. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';

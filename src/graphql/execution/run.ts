@@ -119,7 +119,7 @@ const LONG_LIST = 1_000;
 /**
  * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
  * together, before the selections below it. Work that doesn't have to wait is done at once, without a promise. The
- * outcome is that of graphql-js, but for this: if an object is lost to an error, errors of its other fields may be told
+ * outcome is that of graphql-js, but for this: if an object is lost to an error, errors of its other fields may be listed
  * too.
  */
 export async function runPlan(parts: RunParts): Promise<Executed> {
@@ -255,7 +255,7 @@ export class Run {
     this.#scheduler.waitForAll(values, each.complete);
   }
 
-  /** Pauses the loop above, which would else make a context of its own for each object. */
+  /** Pauses the loop above, which would otherwise make a context of its own for each object. */
   #pauseAt(each: Each, slot: number): void {
     this.#scheduler.pause(() => this.#resolveEach(each, slot));
   }
@@ -306,7 +306,7 @@ export class Run {
     }
   }
 
-  /** The value that is there; null, with the error told, if it is an error or missing. */
+  /** The value that is there; null, with the error listed, if it is an error or missing. */
   #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
     if (value === ABSENT) return null;
     if (value instanceof Error) this.#errors.fail(field, value, column.holder, slot, column);
@@ -550,7 +550,7 @@ export class Scheduler {
   /** Goes on once none of the values is a promise any longer; errors stand for rejected ones. */
   waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
     let missing = 0;
-    // Outside of the loop, which would else make a scope for each value, and hardly any is a promise.
+    // Outside of the loop, which would otherwise make a scope for each value, and hardly any is a promise.
     const waitFor = (promise: PromiseLike<unknown>, slot: number) =>
       this.wait(promise, (settled) => {
         values[slot] = settled;
@@ -623,7 +623,7 @@ export class Scheduler {
     this.#onPause?.(goesOn);
   }
 
-  /** A fault of ours must not leave the operation without an answer. */
+  /** An error of our own must not leave the operation without an answer. */
   #safely(work: () => void): void {
     if (this.#isEnded) return;
     try {

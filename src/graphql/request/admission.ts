@@ -115,7 +115,7 @@ export class Admission {
     };
   }
 
-  /** Returns the refusal of an operation unseen, if another one of the caller's flow would be refused; else null. */
+  /** Returns the refusal of an operation unseen, if another one of the caller's flow would be refused; otherwise null. */
   refusalUnread(caller: Caller, accepts: string | undefined, requestId?: string): GatewayResponse | null {
     if (!this.isFull(caller)) return null;
     this.load.refused.full += 1;
@@ -141,7 +141,7 @@ export class Admission {
     return this.load.waiting >= Math.min(LEAST_SHARE, this.#maxOperations);
   }
 
-  /** Tells if so many of a caller's flow are waiting that another one would be refused. */
+  /** True if so many of a caller's flow are waiting that another one would be refused. */
   isFull(caller: Caller): boolean {
     if (this.load.waiting >= this.#maxOperations) return true;
     const lane = this.#laneOf(caller);

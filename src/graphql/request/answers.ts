@@ -15,8 +15,8 @@ import {
   type Incoming,
   type PlainRequest,
   provenBy,
-  tagged,
   shownErrors,
+  tagged,
   writeBody,
 } from './messages.ts';
 import {
@@ -103,7 +103,7 @@ interface CachedAnswer {
   readonly untilMs: number;
   /** The same, as far as all of the answer is known to hold: 0 if it isn't whole. */
   readonly freshUntilMs: number;
-  /** Generation of the entries that were held for the key: with a newer one, the answer may be another. */
+  /** Generation of the entries that were cached for the key: with a newer one, the answer may be another. */
   readonly generation: number;
 }
 
@@ -136,7 +136,7 @@ type RunOperation = (incoming: Incoming) => Promise<RanOperation>;
 /** The table of answers by their questions: kept ones, those about the schema, and those that are in flight. */
 export class AnswersTable implements Shrinkable {
   readonly #parts: OperationsParts;
-  /** Counts hits and misses among the answers that are kept. */
+  /** Counts hits and misses among the answers that are cached. */
   readonly #lookups: Lookups;
   readonly #maxBytes: number;
   readonly #cached: BoundedCache<CachedAnswer>;
@@ -153,7 +153,7 @@ export class AnswersTable implements Shrinkable {
 
   /**
    * Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask.
-   * @param admit lets operations on that no kept answer answers
+   * @param admit lets operations on that no cached answer answers
    */
   answersStage(run: RunOperation, admit: (next: Handle) => Handle): Handle {
     const { now } = this.#parts;
@@ -210,7 +210,7 @@ export class AnswersTable implements Shrinkable {
     this.#cached.shrink(share);
   }
 
-  /** Finds a kept answer; at once, if nobody else can know more of the key. */
+  /** Finds a cached answer; at once, if nobody else can know more of the key. */
   #find({ question, mayReadSchema }: PlainRequest, caller: Caller): PromiseOrValue<CachedAnswer | null> {
     const { tenantCache } = this.#parts;
     const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
@@ -318,12 +318,12 @@ export class AnswersTable implements Shrinkable {
   }
 }
 
-/** Names the answer to a question: one that has been told to a key is none to a key of other rights. */
+/** Names the answer to a question: an answer under one key is none under a key of other rights. */
 function nameOf(question: string, { tenant: { digest }, rights }: Caller): string {
   return rights === undefined ? `${digest}\n${question}` : `${digest} ${rights.name}\n${question}`;
 }
 
-/** Tells if an answer was made of fresh held answers alone. */
+/** True if an answer was made of fresh cached answers alone. */
 function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
   const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
   return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;

@@ -47,9 +47,9 @@ import {
   type PlainRequest,
   type PlainRequests,
   PREFLIGHTED_HEADERS,
+  shownErrors,
   statusOf,
   tagged,
-  shownErrors,
   UNPROVEN,
   writeBody,
 } from './messages.ts';
@@ -153,10 +153,10 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
         : writeBody(['null'], shownErrors([tooLong], run.requestId), extensionsOf(run));
     const text = written !== null && run.errors !== null ? written.body : answerBody;
     const response = { status, headers, body: text };
-    // An answer without a plan of its own is an error, or a price: that is another once something is held.
+    // An answer without a plan of its own is an error, or a price: that is another once something is cached.
     if (run.errors === null || written === null) return response;
     plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
-    // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
+    // An operation that has come only once is not cached, and neither is its answer, but for those about the schema.
     if (plain !== null) {
       const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
       if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
@@ -181,10 +181,10 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
   };
 }
 
-/** Identifiers of requests on errors that are about to be worded: a fault of ours is logged with its request. */
+/** Identifiers of requests on errors that are about to be worded: an error of our own is logged with its request. */
 const requestIds = createObjectMemo<string | undefined>('request id');
 
-/** Opens Apollo Server: it reads all forms of GraphQL over HTTP, parses, validates and words faults. */
+/** Opens Apollo Server: it reads all forms of GraphQL over HTTP, parses, validates and words errors. */
 async function openServer(parts: RunMeans): Promise<ApolloServer<ApolloContext>> {
   const { config, persisted, onError } = parts;
   const apollo = new ApolloServer<ApolloContext>({
@@ -356,7 +356,7 @@ async function plannedFor(
   return planned;
 }
 
-/** Refuses an operation that may read the schema under a condition that is null: its fields can't be told. */
+/** Refuses an operation that may read the schema under a condition that is null: its fields can't be known. */
 function nullConditionIn(
   document: DocumentNode,
   variables: Readonly<Record<string, unknown>>,

@@ -380,7 +380,7 @@ export class Delivery {
   #bytes = 0;
   #over: Promise<void> | null = null;
   #isOver = false;
-  /** The fault that kept the whole from being told; the connection of its reader is cut. */
+  /** The error that kept the whole from being sent; the connection of its reader is cut. */
   #failed: unknown;
   #extensions: object = {};
   #changed = Promise.withResolvers<void>();

@@ -35,7 +35,7 @@ export interface PersistedTexts {
   allows(text: string): boolean;
   /** Lets a text run that a part of the program has made of a listed one. Returns the name to ask for it by. */
   admit(text: string): string;
-  /** Tells if an operation is among the trusted documents, though others may run too. */
+  /** True if an operation is among the trusted documents, though others may run too. */
   lists(text: string): boolean;
   /** The only documents that may run at the moment; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
@@ -68,7 +68,7 @@ export function unknownOnError(): Failure {
   );
 }
 
-/** Bytes of texts that are kept at once; the least recently used go first. */
+/** Bytes of texts that are cached at once; the least recently used go first. */
 const MAX_PERSISTED_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
@@ -101,7 +101,7 @@ export function createPersisted(): PersistedTexts {
   };
 }
 
-/** Returns the name that clients give a text unless told otherwise. */
+/** Returns the name that clients give a text unless set otherwise. */
 export function sha256Of(text: string): string {
   return hash('sha256', text, 'hex');
 }
@@ -118,11 +118,11 @@ export interface AskedText {
 
 const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** Combinations of skipped and included fields that are kept ready of one operation. */
+/** Combinations of skipped and included fields that are cached of one operation. */
 const MAX_PLANS = 32;
 
 /*
- * Bytes that an operation takes while it is kept ready: more than `bench/footprint.ts` measures of any kind. Its text
+ * Bytes that an operation takes while it is cached: more than `bench/footprint.ts` measures of any kind. Its text
  * is a small part of that.
  */
 const PER_OPERATION = 8_000;
@@ -138,7 +138,7 @@ const PER_OBJECT = 5_000;
 const ABSTRACT_FIELDS = /^(node|nodes|_entities)$/;
 const MOST_TYPES = 6;
 
-/** Bytes that an operation takes at the most while it is kept ready. */
+/** Bytes that an operation takes at the most while it is cached. */
 export function footprintOf(
   text: string,
   document: DocumentNode,
@@ -219,14 +219,14 @@ export interface PlannedOperation {
   readonly bound: (maxRows: number) => number;
 }
 
-/** Bytes of operations that are kept ready for keys that were accepted lately; other keys have the share below. */
+/** Bytes of operations that are cached for keys that were accepted lately; other keys have the share below. */
 const MAX_BYTES = 64_000_000;
 const UNPROVEN_SHARE = 1 / 8;
 
-/** Operations that are remembered to have come before. */
+/** Operations that are known to have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/** Operations that were found valid, and are kept ready if they come again. */
+/** Operations that were found valid, and are cached if they come again. */
 export class PreparedOperations implements Shrinkable {
   readonly #schema: GraphQLSchema;
   readonly #learned: Learned | null;
@@ -235,7 +235,7 @@ export class PreparedOperations implements Shrinkable {
 
   /**
    * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
-   * @param maxBytes of the operations that are kept ready
+   * @param maxBytes of the operations that are cached
    */
   constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
     this.#schema = schema;
@@ -277,7 +277,7 @@ function nameOf({ text, operationName }: AskedText): string {
 
 type OperationsTable = ReturnType<typeof createTable>;
 
-/** Makes a table. Operations are kept ready from their second use on: most that are made up are never seen again. */
+/** Makes a table. Operations are cached from their second use on: most that are made up are never seen again. */
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
@@ -356,7 +356,7 @@ function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['varia
 /** Fields of the root that read the schema, and one that reads nothing. */
 const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
 
-/** Tells if an operation reads the schema and nothing else. */
+/** True if an operation reads the schema and nothing else. */
 export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {
   let count = 0;
   for (const selection of selectionSet.selections) {
@@ -399,7 +399,7 @@ const deferralLabelRule: ValidationRule = (context) => {
 
 /**
  * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
- * it that there are queries only: without it, the executor would find that out, as if it were a fault of ours.
+ * it that there are queries only: without it, the executor would find that out, as if it were an error of our own.
  */
 export function limitRules({
   maxDepth,
@@ -444,7 +444,7 @@ function refusing(is: (count: number) => string, limit: number) {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
-        // A count that no number holds is only told to be above the limit.
+        // A count that no number holds is only said to be above the limit.
         const count = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
         context?.reportError(tooExpensive(is(count), count, limit));
       },

@@ -87,7 +87,7 @@ async function answerInParts(
   const { over, contentType } = delivery;
   if (over === null) return { ...response, headers };
   headers.set('content-type', contentType).set('cache-control', 'no-store');
-  // Proxies would else hold parts back until all of them are there.
+  // Proxies would otherwise hold parts back until all of them are there.
   headers.set('x-accel-buffering', 'no');
   headers.delete('etag');
   return { status: 200, headers, body: delivery.body() };

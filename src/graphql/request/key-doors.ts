@@ -15,7 +15,7 @@ import {
 /** Keys that are none of the service's, each of which stands for one. */
 export interface KeyHolder {
   /**
-   * Tells if a header bears a key of these, or of their form. It needn't know if there is such a key: whatever it owns
+   * True if a header bears a key of these, or of their form. It needn't know if there is such a key: whatever it owns
    * goes nowhere but to `exchange`.
    */
   owns(authorization: string): boolean;
@@ -48,7 +48,7 @@ export interface NamedEntry {
 /** Names the holder of the keys of a name. */
 export const holderOfName = (name: string) => `key ${name}`;
 
-/** Status of a refusal of the whole request; 200 for clients that take any other for a fault of the network. */
+/** Status of a refusal of the whole request; 200 for clients that take any other for an error of the network. */
 const STATUSES: Partial<Record<FailureCode, number>> = {
   UNAUTHENTICATED: 401,
   KEY_EXPIRED: 401,

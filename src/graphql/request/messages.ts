@@ -12,8 +12,8 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Tenants } from '../../keys/tenant.ts';
-import type { Caller } from '../../service/caller.ts';
 import type { CallBudget } from '../../service/call-budget.ts';
+import type { Caller } from '../../service/caller.ts';
 import type { Trace } from '../../service/trace.ts';
 import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt, type Failure } from '../../shared/errors.ts';
@@ -122,7 +122,7 @@ export class ChangedRequest implements GatewayRequest {
 
 /**
  * The methods that bring operations: in a body, one or an array of several, or else in the address. By a safe one a client
- * only looks: what it brings back may be held, and looked at again.
+ * only looks: what it brings back may be cached, and looked at again.
  */
 export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly isSafe: boolean }> = new Map([
   ['GET', { hasBody: false, isSafe: true }],
@@ -165,7 +165,7 @@ const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
 
 /**
  * Reads the operation that a request asks for, if it is of the plain kind that most are. Null if Apollo Server has to
- * look at it: odd forms, any fault, operations to be persisted, and requests that a browser could be tricked into
+ * look at it: odd forms, any error, operations to be persisted, and requests that a browser could be tricked into
  * sending.
  */
 function paramsIn(
@@ -251,7 +251,7 @@ function jsonIn(text: unknown): unknown {
   }
 }
 
-/** Tells if a page of another origin could send the request only with this gateway's leave. */
+/** True if a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];
   if (type !== undefined) return /^application\/json *(;|$)/.test(type);
@@ -283,7 +283,7 @@ function paramsOf(
   const common = { operationName: operationName ?? undefined, variables: variables ?? {}, onError };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
-    // A text that comes with its hash has to be checked, and kept. Clients tell of themselves in extensions, too.
+    // A text that comes with its hash has to be checked, and cached. Clients tell of themselves in extensions, too.
     const isPlain = hash === null && (extensions == null || namesNoDocument(extensions));
     const isAllowed = persisted.trusted === null || persisted.allows(query);
     return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
@@ -306,7 +306,7 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
   return named.sha256Hash;
 }
 
-/** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
+/** True if the text of the operation, or any value that comes with it, nests deeper than the limit. */
 function isDeepRequest(body: unknown, { query, variables, extensions }: ReturnType<typeof givenIn>): boolean {
   if (isDeepOperation(query)) return true;
   return isObject(body) ? isDeep(body) : [variables, extensions].some((text) => isDeep(jsonIn(text)));
@@ -315,7 +315,7 @@ function isDeepRequest(body: unknown, { query, variables, extensions }: ReturnTy
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Tells if the text of an operation nests deeper than the limit: a parser would run out of stack. */
+/** True if the text of an operation nests deeper than the limit: a parser would run out of stack. */
 export function isDeepOperation(text: unknown): boolean {
   if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
   const lexer = new Lexer(new Source(text));
@@ -327,18 +327,18 @@ export function isDeepOperation(text: unknown): boolean {
       if (levels > MAX_NESTING) return true;
     }
   } catch {
-    // The parser words the fault, and comes no further than this.
+    // The parser words the error, and comes no further than this.
   }
   return false;
 }
 
-/** Tells if a value, at any depth, holds a number such as 1e999, which JSON can spell and not write. */
+/** True if a value, at any depth, holds a number such as 1e999, which JSON can spell and not write. */
 function hasInfinite(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinite);
 }
 
-/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
+/** True if a text may ask about the schema at all: most don't, and needn't be looked up. */
 export function mayReadSchema(text: string): boolean {
   return (
     text.includes('__schema') ||
@@ -347,7 +347,7 @@ export function mayReadSchema(text: string): boolean {
   );
 }
 
-/** Tells if the client wants the plan instead of the answer. */
+/** True if the client wants the plan instead of the answer. */
 export function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
 }
@@ -361,7 +361,7 @@ export interface PlainRequest {
   readonly contentType: string;
 }
 
-/** Kinds of `Accept` headers whose type of content is remembered. */
+/** Kinds of `Accept` headers whose type of content is cached. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
 
@@ -459,7 +459,7 @@ export function countsOf(codes: readonly string[]): Readonly<Record<string, numb
   return counts;
 }
 
-/** The request headers that the form of an answer depends on, if it may be kept. */
+/** The request headers that the form of an answer depends on, if it may be cached. */
 export const VARIES = 'Authorization, Accept, X-Explain';
 
 export interface GatewayResponse {
@@ -468,14 +468,14 @@ export interface GatewayResponse {
   readonly headers: ReadonlyMap<string, string>;
   /** Texts if it comes in parts; chunks of bytes if it is written while it is sent. */
   readonly body: string | Buffer | AsyncIterable<string> | WrittenBody;
-  /** Compressed forms of the body by their `Content-Encoding`, if both are kept. */
+  /** Compressed forms of the body by their `Content-Encoding`, if both are cached. */
   readonly encoded?: Map<string, Promise<Buffer>>;
 }
 
 /** A body that is written while it is sent, no faster than it is read: each chunk is made when it is asked for. */
 export class WrittenBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: AsyncGenerator<Uint8Array>;
-  /** Bytes that are kept for it until it is sent, roughly. */
+  /** Bytes that are reserved for it until it is sent, roughly. */
   readonly retainedBytes: number;
 
   constructor(chunks: AsyncGenerator<Uint8Array>, retainedBytes: number) {
@@ -532,17 +532,17 @@ function bytesOf(texts: readonly string[]): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** Tells if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */
+/** True if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */
 export function mayAccept(accepts: string): boolean {
   return accepts === '' || takes(accepts, /json|\/\*/i);
 }
 
-/** Tells if a client knows `application/graphql-response+json`, as its `Accept` header shows. */
+/** True if a client knows `application/graphql-response+json`, as its `Accept` header shows. */
 export function isModern(accepts: string): boolean {
   return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
 }
 
-/** Tells if an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
+/** True if an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
 function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
 }
@@ -581,7 +581,7 @@ export function statusOf<Status extends number | undefined>(
   return isUnauthenticated && isNothing(data()) ? 401 : status;
 }
 
-/** Tells if an operation asks for entities. Only routers do, and they ask at the root, under any alias. */
+/** True if an operation asks for entities. Only routers do, and they ask at the root, under any alias. */
 function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
   return selectionSet.selections.some(
     (selection) => selection.kind === Kind.FIELD && selection.name.value === '_entities',
@@ -614,7 +614,7 @@ export function statusOfError(error: unknown): number {
   return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
-/** Tells if an answer, at any depth, holds nothing but nulls. */
+/** True if an answer, at any depth, holds nothing but nulls. */
 export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
@@ -639,7 +639,7 @@ export function tagged(
 }
 
 /**
- * Tells if a client has the answer that a tag names, by the tag alone. `fetch` adds `Cache-Control: no-cache` to each
+ * True if a client has the answer that a tag names, by the tag alone. `fetch` adds `Cache-Control: no-cache` to each
  * request that has an `If-None-Match`, so that no cache in between answers it, and means nothing else by that.
  */
 export function hasCopy(ifNoneMatch: string | undefined, etag: string | undefined): boolean {

@@ -103,7 +103,7 @@ function fromSearch(
   return new ChangedRequest(request, { search: `?${search}` });
 }
 
-/** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its faults. */
+/** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its errors. */
 function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
   const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {

@@ -28,7 +28,7 @@ import { errorOf, formatError } from '../schema/errors.ts';
 import type { Delivery } from './delivery.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
 import type { GatewayRequest } from './messages.ts';
-import { type GatewayResponse, statusOf, shownErrors, VARIES, writeBody } from './messages.ts';
+import { type GatewayResponse, shownErrors, statusOf, VARIES, writeBody } from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
@@ -43,7 +43,7 @@ export interface OperationsParts {
   /** The same without steps back, to tell how old things are. */
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent, caller: Caller) => void;
-  /** Called with a fault of ours, the place that met it, and the request, if that is known. */
+  /** Called with an error of our own, the place that met it, and the request, if that is known. */
   readonly onError: (error: unknown, where: string, requestId?: string) => void;
 }
 
@@ -56,7 +56,7 @@ interface OperationOutcome {
   readonly cached: number;
   /** Answers past their time, served because the service gave none. */
   readonly stale: number;
-  /** True if the whole answer was kept from an earlier operation. */
+  /** True if the whole answer is cached from an earlier operation. */
   readonly repeated: boolean;
   readonly errorCodes: readonly string[];
   /** Set if it came by a key that the service had accepted lately. */
@@ -83,7 +83,7 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   readonly accepts: string;
   readonly delivery: Delivery | null;
-  /** Generation of the entries that were held for the key when the request came. */
+  /** Generation of the entries that were cached for the key when the request came. */
   readonly generation: number;
   /** Set once it has been read. */
   onError: ErrorBehavior;
@@ -91,7 +91,7 @@ export interface OperationRun {
   errors: readonly GraphQLFormattedError[] | null;
   /** The answer that its plan has written; null before, and if it has no plan. */
   written: WrittenAnswer | null;
-  /** The time at which the first held answer that was served expires; infinite while none was served. */
+  /** The time at which the first cached answer that was served expires; infinite while none was served. */
   freshUntilMs: number;
   /** The time at which the first fetched answer expires; infinite while none was fetched, 0 if it isn't known. */
   fetchedUntilMs: number;
@@ -110,12 +110,12 @@ export interface WrittenAnswer {
   readonly extensions: ReturnType<typeof extensionsOf>;
 }
 
-/** Returns the `extensions` of the answer to an operation; those that are undefined are not told. */
+/** Returns the `extensions` of the answer to an operation; those that are undefined are left out. */
 export function extensionsOf({ bill, context: { warnings } }: OperationRun) {
   return { upstream: shown(bill), warnings: warnings.listed() };
 }
 
-/** Returns a bill as it is told: fields that share nothing take no less than the calls for all of them together. */
+/** Returns a bill as it is shown: fields that share nothing take no less than the calls for all of them together. */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
@@ -180,7 +180,7 @@ export function setRunHeaders(
   setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
 }
 
-/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of held answers. */
+/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of cached answers. */
 function timingOf({ service, store }: OperationRun['waits']): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;
@@ -218,7 +218,7 @@ function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number):
   return Math.max(1, Math.ceil((Math.min(...times) - nowMs) / 1000));
 }
 
-/** Calls back once an answer is executed: at once if it is whole, else with the last of its parts. */
+/** Calls back once an answer is executed: at once if it is whole, otherwise with the last of its parts. */
 export function onceOver(delivery: Delivery | null, callBack: () => void): void {
   const over = delivery?.over ?? null;
   if (over === null) callBack();

@@ -47,7 +47,7 @@ export async function writtenAs(
 /** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
 const PARSED_TIMES = 4;
 
-/** Makes the beginning of a body once the first chunk is there, so that a fault in that has a status of its own. */
+/** Makes the beginning of a body once the first chunk is there, so that an error in that has a status of its own. */
 async function beginning(
   chunks: AsyncGenerator<Uint8Array>,
   retainedBytes: number,

@@ -124,7 +124,7 @@ async function filesOf(path: string): Promise<string[]> {
   return names.toSorted().map((name) => join(path, name));
 }
 
-/** Describes the state of the files: another text once any has changed. Reading finds their faults. */
+/** Describes the state of the files: another text once any has changed. Reading finds their errors. */
 async function stateOf(path: string): Promise<string> {
   try {
     const files = await filesOf(path);

@@ -28,7 +28,7 @@ import {
   rowTypeOf,
   scopeOfRows,
 } from '../schema/selection.ts';
-import { prefetchLatest, prefetchRows, derivedOf, type ObservationFilter } from './observations.ts';
+import { derivedOf, type ObservationFilter, prefetchLatest, prefetchRows } from './observations.ts';
 import { checkMetricKey, doubtKeys, maxAgeMsOf } from './warned.ts';
 
 export type ExpectedCountries = ReturnType<ReturnType<typeof createLoaders>['expectedCountries']>;

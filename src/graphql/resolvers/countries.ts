@@ -46,7 +46,7 @@ const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
   };
 });
 
-/** A country that the list can't tell, if it is one of the 54 and its code is enough for some fields; else null. */
+/** A country that the list can't tell, if it is one of the 54 and its code is enough for some fields; otherwise null. */
 function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
   return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }

@@ -21,7 +21,7 @@ import { checkMetricKey, checkSince, existingNames, warnedOfPeriods, warnOfSever
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {
-  /** Kind of misfit: the same kind is told once of a country and indicator. */
+  /** Kind of misfit: the same kind is warned of once of a country and indicator. */
   readonly kind: string;
   readonly words: string;
 
@@ -98,7 +98,7 @@ export function matching(rows: Series, row: ObservationRecord, year: number): Ma
   return new Misfit('period', words);
 }
 
-/** True if a figure is for the newest period of the whole country, or that can't be told. */
+/** True if a figure is for the newest period of the whole country, or that can't be known. */
 function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
   if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
   const [end = null, newestEnd = null] = [periodOf(row)?.lastDay, periodOf(newest)?.lastDay];
@@ -348,7 +348,7 @@ function compared(
   };
 }
 
-/** The misfit to warn of if there is no figure of a year, but there are earlier ones; else null. */
+/** The misfit to warn of if there is no figure of a year, but there are earlier ones; otherwise null. */
 function gapIn(rows: Outcome, row: ObservationRecord, year: number): Misfit | null {
   if (rows instanceof Error) return null;
   const earlier = yearsIn(
@@ -394,7 +394,7 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
   });
 };
 
-/** The misfit to warn of if there is no divisor of the year, but there are some of others; else null. */
+/** The misfit to warn of if there is no divisor of the year, but there are some of others; otherwise null. */
 function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
   const otherYears = rows instanceof Error ? null : yearsIn(rows, row);
   if (otherYears === null) return null;

@@ -86,7 +86,7 @@ function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
  * The indicator of a key; null if the catalogue has none. If only figures are wanted, no catalogue is asked as long as
  * one that has gone by lists the key, or, before any has, a figure shows that there is such an indicator.
  *
- * @param isAlone true if nobody else's figures would have to wait until these are there; else the key is believed for
+ * @param isAlone true if nobody else's figures would have to wait until these are there; otherwise the key is believed for
  * now
  */
 export function indicatorByKey(
@@ -123,7 +123,7 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
     const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
     const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
-    // Warnings here are told once, as of the field that has the figures.
+    // Warnings here are added once, as of the field that has the figures.
     const here: GraphQLResolveInfo = Object.create(info, { path: { value: path } });
     loads.push(
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
@@ -182,7 +182,7 @@ function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
   };
 }
 
-/** The service's own word for a source, else the operator's. */
+/** The service's own word for a source, otherwise the operator's. */
 function nameFromStatus(field: 'name' | 'url') {
   const read = fromStatus([field])[field];
   return (source: SourceRef, args: unknown, context: GraphContext) =>

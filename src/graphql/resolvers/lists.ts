@@ -11,7 +11,7 @@ interface GlobalId {
   readonly key: readonly string[];
 }
 
-/** The least and the most parts of a key. Further parts tell two objects apart that are else alike. */
+/** The least and the most parts of a key. Further parts tell two objects apart that are otherwise alike. */
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
   Indicator: [1, 1],

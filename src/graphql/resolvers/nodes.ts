@@ -134,7 +134,7 @@ function byId(
   throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${idType}, not of ${type}.`);
 }
 
-/** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */
+/** Finds an entity by the key in the representation: its own key if that is there, otherwise its identifier. */
 function keyed(type: Decoded['type'], key: string, find: Find) {
   return reference((ref, context, info) =>
     ref[key] === undefined && ref.id !== undefined

@@ -304,7 +304,7 @@ export interface ObservationFilter {
   readonly scope?: ObservationScope | null | undefined;
   readonly fromYear?: number | null | undefined;
   readonly toYear?: number | null | undefined;
-  /** The oldest age that a held figure may have, in seconds; null or omitted: the usual age. */
+  /** The oldest age that a cached figure may have, in seconds; null or omitted: the usual age. */
   readonly maxAge?: number | null | undefined;
 }
 

@@ -51,7 +51,7 @@ export function checkSince(since: number | null | undefined): void {
 }
 
 /**
- * The oldest age that a held figure may have, in milliseconds; infinite if none is given.
+ * The oldest age that a cached figure may have, in milliseconds; infinite if none is given.
  * @throws Failure BAD_USER_INPUT
  */
 export function maxAgeMsOf(maxAge: number | null | undefined): number {
@@ -164,7 +164,7 @@ export function warnedFigures<Some extends PickedFigures>(
   pathOf?: (i: number) => Path,
 ): PromiseOrValue<Some> {
   if (!(figures instanceof Promise)) {
-    // Figures there at once are held ones, and answers with rows that belong to nothing are never held.
+    // Figures there at once are cached ones, and answers with rows that belong to nothing are never cached.
     if (arePicked) warnOfPicked(context, pathOf ?? always(path()), figures);
     return warnedOfPeriods(context, path, figures);
   }
@@ -288,7 +288,7 @@ export function warnOfSeveral(
 
 /**
  * The names that may have figures: metric keys, or codes of countries. Names that a list lacks are warned of and not
- * asked for, if the list is held for the key, fresh and whole. Else the service's answer to them counts, since no call
+ * asked for, if the list is cached for the key, fresh and whole. Otherwise the service's answer to them counts, since no call
  * is spent on a list.
  */
 export function existingNames(

@@ -2,14 +2,14 @@ import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { FAILURES, Failure, type FailureCode } from '../../shared/errors.ts';
 
-/** The message in place of any fault inside. */
-const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
+/** The message in place of any error inside. */
+const FIXED_SENTENCE = 'The gateway met an internal error. It has been logged.';
 
 /** The code that logs and metrics count if the client has left. Nobody is told, so callers know no such code. */
 const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 
 /**
- * Makes the error that the caller sees, as the one place for it. A Failure keeps its words and fields; a fault of the
+ * Makes the error that the caller sees, as the one place for it. A Failure keeps its words and fields; an error of the
  * caller keeps its code; an operation that is ended because its client has left is told apart. Any other error becomes
  * INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
  */
@@ -49,7 +49,7 @@ export function formatError(
   });
 }
 
-/** True if the caller is at fault: some refusals of Apollo Server have no code, but a status. */
+/** True if it is an error of the caller: some refusals of Apollo Server have no code, but a status. */
 function isCallerError(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
   const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };

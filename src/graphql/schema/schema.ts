@@ -461,7 +461,7 @@ function requireResolvers(schema: GraphQLSchema): void {
 
 /**
  * Refuses protected fields without a key, or under one that the service has just refused, before anything else happens:
- * such an operation costs no call. A field that takes no call would else be answered under any key.
+ * such an operation costs no call. A field that takes no call would otherwise be answered under any key.
  */
 function requireKey(schema: GraphQLSchema): void {
   const roots = { resolve: schema.getQueryType(), subscribe: schema.getSubscriptionType() };
@@ -534,7 +534,7 @@ function checkKey({ caller, gate }: GraphContext): void {
 
 /**
  * Prints the subgraph's SDL for clients and other people's tools.
- * @param subgraph for routers, if that is told otherwise
+ * @param subgraph for routers, if that is another
  */
 export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null): string {
   const config = schema.toConfig();

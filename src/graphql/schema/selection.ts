@@ -122,7 +122,7 @@ export interface RowsField extends FieldScope {
 }
 
 /**
- * Remembers a finding about the selection of a field on the list of the field's nodes. It stands in the plan, which hands the
+ * Caches a finding about the selection of a field on the list of the field's nodes. It stands in the plan, which hands the
  * same one to each item of a list and to each run; `@skip` and `@include` are followed by then.
  */
 export function perSelection<Scope extends FieldScope, Found>(

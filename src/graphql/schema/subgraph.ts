@@ -30,7 +30,7 @@ export function openSubgraph({ subgraphIso3, subgraphNode, subgraphOmit, subgrap
         : document;
       return subgraphNode ? withKey(withIso3, 'id', isNode) : withIso3;
     },
-    /** Returns an SDL as routers are told it; the same document if nothing differs. */
+    /** Returns an SDL as routers see it; the same document if nothing differs. */
     documentFor(document: DocumentNode, schema: GraphQLSchema) {
       const left = subgraphOmit.length > 0 ? withoutRootFields(document, subgraphOmit) : document;
       const prefixed = names(schema);

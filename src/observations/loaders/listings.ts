@@ -217,7 +217,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     return part;
   }
 
-  /** Returns all that is wanted, and as little more as makes it whole; else as much as there was to be had. */
+  /** Returns all that is wanted, and as little more as makes it whole; otherwise as much as there was to be had. */
   async function gather(wanted: Filter): Promise<TickerPart> {
     let best = await fetchList();
     if (best.isWhole) return best;

@@ -32,10 +32,10 @@ interface CachedNames {
   has(name: string): boolean;
 }
 
-/** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
+/** Finds the names of a list that is cached for a key; null if none is cached, or it may be incomplete. */
 type FindCachedNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<CachedNames | null>;
 
-/** Records that are held of an endpoint, and may be served without asking until an instant. */
+/** Records that are cached of an endpoint, and may be served without asking until an instant. */
 interface CachedList<Result> {
   readonly records: Result;
   readonly freshUntilMs: number;
@@ -77,7 +77,7 @@ const NOTHING_MS = 1_000;
 const folded = createObjectMemo<ReadonlySet<string>>('names');
 
 /**
- * Finds the names that are held. A list that had records left out may lack their names. If figures have come for a name
+ * Finds the names that are cached. A list that had records left out may lack their names. If figures have come for a name
  * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
  */
 export function createCachedNames(cache: ListCache, { figured }: Learned): FindCachedNames {
@@ -128,7 +128,7 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
 /** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
 export function noteNamesStage(ask: Ask, learned: Learned): Ask {
   const { listed } = learned;
-  /** Lists seen before: a held list is served again and again. */
+  /** Lists seen before: a cached list is served again and again. */
   const noted = createObjectMemo<true>('noted');
   const isNew = (list: object) => {
     const isKnown = noted.of(list) === true;
@@ -226,15 +226,15 @@ export interface LoadersParts {
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly learned: Learned;
-  /** Tells if calls are plenty for a key; left out if they are in any case. */
+  /** True if calls are plenty for a key; left out if they are in any case. */
   readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
-  /** Tells if a call for a key may be spent on a guess; left out if none may. */
+  /** True if a call for a key may be spent on a guess; left out if none may. */
   readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
-  /** Left out if nothing is held. */
+  /** Left out if nothing is cached. */
   readonly cachedNames?: FindCachedNames | undefined;
 }
 
-/** Has an operation remember the rows and records that it was told of as they came. */
+/** Has an operation note the rows and records that it was told of as they came. */
 function createAnswerNotes(sending: Sending) {
   /** Failures of records that are served past their time: hardly any operation has some. */
   let staleness: Map<object, FailureCode> | undefined;
@@ -338,13 +338,13 @@ export function createLoaders(parts: LoadersParts) {
     mayGuess(isAlone: boolean): boolean {
       return (!isAlone || tenant.operations <= 1) && parts.mayGuess?.(tenant) === true;
     },
-    /** Returns the names of a list that is held: looks once, as soon as there is a list at hand. Asks for nothing. */
+    /** Returns the names of a list that is cached: looks once, as soon as there is a list at hand. Asks for nothing. */
     cachedNames(dimension: Dimension) {
       const names = listsAtHand.get(dimension) ?? parts.cachedNames?.(dimension, tenant) ?? null;
       if (names !== null && !(names instanceof Promise)) listsAtHand.set(dimension, names);
       return names;
     },
-    /** Counts that some of the answer follows from held names. */
+    /** Counts that some of the answer follows from cached names. */
     servedBy({ freshUntilMs }: CachedNames): void {
       sending.bill.cached += 1;
       sending.onCached?.(freshUntilMs);

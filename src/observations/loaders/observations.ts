@@ -77,7 +77,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
 
-  /** Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none. */
+  /** Returns the newest of some rows by our own rule: the operation notes the others of its period. Null for none. */
   function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
     const record = newestOf(rows);
     const alike = record === null ? rows : alikeWith(record, rows);
@@ -97,7 +97,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   return {
     /**
      * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
-     * of the whole country, or the series. At once, if all of it is held.
+     * of the whole country, or the series. At once, if all of it is cached.
      * @param choose picks the wanted rows of a country and metric; if some years are wanted, rows of others may be among
      * them
      */
@@ -123,7 +123,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
       });
     },
-    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be told. */
+    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be known. */
     nationals(
       countryCodes: readonly string[],
       metricKey: string,
@@ -144,13 +144,13 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
         (demands): PromiseOrValue<unknown> =>
           wanted.isNational ? nationalsOf(demands, isGuess) : outcomes.of(demands, asTheyAre, isGuess),
       );
-      // The field that wants them is told the error.
+      // The field that wants them gets the error.
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },
     newest,
     /** Returns rows that came otherwise in the states in which the operation tells its figures. */
     inOneState: outcomes.oneState.ofRows,
-    /** Has figures told together, the newest of each: called before any is asked for. */
+    /** Has figures resolved together, the newest of each: called before any is asked for. */
     settleTogether(): void {
       outcomes.isTogether = true;
     },

@@ -27,14 +27,14 @@ function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
 }
 
 /**
- * Has one operation tell each figure in one state. A figure may be held twice, as the latest and in its series, from
+ * Has one operation tell each figure in one state. A figure may be cached twice, as the latest and in its series, from
  * answers between which the service has revised it; both have one identifier, by which clients keep what they were told
- * last. What the operation has told first stands, unless a later demand takes nothing that old.
+ * last. What the operation has resolved first stands, unless a later demand takes nothing that old.
  */
 export function createOneState() {
-  /** Sets of outcomes that were told, until they are indexed. */
+  /** Sets of outcomes that were resolved, until they are indexed. */
   const sets: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
-  /** Figures that were told, by pair; null while all demands are of one kind, so that none can differ. */
+  /** Figures that were resolved, by pair; null while all demands are of one kind, so that none can differ. */
   let recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
   let kind: string | null = null;
 
@@ -54,7 +54,7 @@ export function createOneState() {
       }
   }
 
-  /** Puts the states that were told in place of others. */
+  /** Puts the states that were resolved in place of others. */
   function inOneStateOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
     const ofPair = recordsByPair?.get(pair);
     if (ofPair === undefined || rows.length === 0) {

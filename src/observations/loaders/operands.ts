@@ -50,7 +50,7 @@ export function createOperandLoader(
     effort.want(fresh.length);
     const latest = fresh.filter(({ mode }) => mode === 'latest');
     const series = fresh.filter(({ mode }) => mode === 'series');
-    // Their outcomes are told to the fields that want them.
+    // Their outcomes go to the fields that want them.
     if (latest.length > 0) ignore(nationalsOf(latest));
     if (series.length > 0) ignore(outcomesOf(series));
   }
@@ -59,7 +59,7 @@ export function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
-  /** Returns the rows among which the figure of each pair is, if there is one; an Error if that can't be told. */
+  /** Returns the rows among which the figure of each pair is, if there is one; an Error if that can't be known. */
   function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     for (const one of wanted) {

@@ -31,7 +31,7 @@ interface Missing {
 /** Demands that were asked for together, and are pending. */
 class Pending {
   readonly isGuess: boolean;
-  /** Resolves with null once their outcomes have come, else with the error; null as long as they are looked for. */
+  /** Resolves with null once their outcomes have come, otherwise with the error; null as long as they are looked for. */
   failure: Promise<Error | null> | null = null;
 
   constructor(isGuess: boolean) {
@@ -166,7 +166,7 @@ export class OperationOutcomes {
     return { demands: missing, missingAsOf: outcomes.missingAsOf };
   }
 
-  /** Has demands fetched, once it is known which; null if they are none, else resolves as `failure` of a set does. */
+  /** Has demands fetched, once it is known which; null if they are none, otherwise resolves as `failure` of a set does. */
   #fetch(missing: PromiseOrValue<Missing>, isGuess: boolean): Promise<Error | null> | null {
     if (!(missing instanceof Promise) && missing.demands.length === 0) return null;
     const load = (some: Missing) =>

@@ -22,7 +22,7 @@ export interface TickerLoader {
 
 type TickerParameter = keyof TickersParams;
 
-/** Milliseconds for which it is remembered that a parameter is of no use. */
+/** Milliseconds for which it counts that a parameter is of no use. */
 const MEMORY_MS = 10 * 60_000;
 
 export type TickersLearned = ReturnType<typeof createTickersLearned>;

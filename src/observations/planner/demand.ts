@@ -83,11 +83,11 @@ export interface Demand extends Pair {
   readonly key: string;
   /** Name beside demands for the same figures of another age; it is the key if any age is taken. */
   readonly name: string;
-  /** The oldest age of a held answer, in milliseconds; infinite if any will do. No part of the key. */
+  /** The oldest age of a cached answer, in milliseconds; infinite if any will do. No part of the key. */
   readonly maxAgeMs: number;
   /**
-   * Instant up to which fetched figures are too old: they may have changed by then. In milliseconds of the clock that
-   * ages are told by; minus infinity if no change is known. No part of the key.
+   * Instant up to which fetched figures are too old: they may have changed by then. In milliseconds of the clock of
+   * ages; minus infinity if no change is known. No part of the key.
    */
   readonly changedAtMs: number;
 }
@@ -132,7 +132,7 @@ function isDemand(pair: Pair | Demand): pair is Demand {
   return 'mode' in pair;
 }
 
-/** A demand that takes only figures fetched after an instant, by the clock that ages are told by. */
+/** A demand that takes only figures fetched after an instant, by the clock of ages. */
 export function changedAt(demand: Demand, changedAtMs: number): Demand {
   return { ...demand, name: nameOf(demand.key, demand.maxAgeMs, changedAtMs), changedAtMs };
 }
@@ -166,7 +166,7 @@ interface NamedPair extends Pair, Record<Mode, Demand | null> {
 /** Pairs by metric and country, as written: without this table, a plan of 11,178 series takes twice the time. */
 const pairsByMetric = new Map<string, Map<string, NamedPair>>();
 
-/** Pairs remembered: more than all countries times all indicators. */
+/** Pairs cached: more than all countries times all indicators. */
 const MAX_NAMES = 50_000;
 
 let count = 0;

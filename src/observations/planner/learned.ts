@@ -12,15 +12,15 @@ const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
 /** Rows assumed of such a series: one a year. */
 const ASSUMED_SERIES_ROWS = 77;
 
-/** Pairs whose row count is remembered: more than all countries times all indicators. */
+/** Pairs whose row count is cached: more than all countries times all indicators. */
 const MAX_PAIRS = 50_000;
 
-/** Pairs known after which no further empty pair is remembered: anybody can make up names. */
+/** Pairs known after which no further empty pair is cached: anybody can make up names. */
 const MAX_EMPTY_PAIRS = MAX_PAIRS / 2;
 
 const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
 
-/** Names of one kind that are remembered. */
+/** Names of one kind that are cached. */
 const MAX_NAMES = 20_000;
 
 /** Milliseconds that a fact holds without new evidence. Then it is taken for unknown, and found out anew. */
@@ -79,7 +79,7 @@ type NameSet = Iterable<string> & {
   add(name: string): unknown;
 };
 
-/** As many names as are remembered: further ones are not. */
+/** As many names as are cached: further ones are not. */
 class BoundedNames extends Set<string> {
   override add(name: string): this {
     return this.size < MAX_NAMES ? super.add(name) : this;
@@ -189,7 +189,7 @@ export function createLearned(now: () => number) {
     hasSeriesRows(countryCode: string, metricKey: string): boolean {
       return byPair.has(pairKey(countryCode, metricKey));
     },
-    /** Remembers the number of rows of a whole series, and their years if they are known. */
+    /** Notes the number of rows of a whole series, and their years if they are known. */
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const rowCount = byPair.get(key);
@@ -220,7 +220,7 @@ export function createLearned(now: () => number) {
       const key = pairKey(countryCode, metricKey);
       return spans.has(key) || byPair.get(key) === 0 || ranges.get(key)?.name === nameOfYears(years);
     },
-    /** Remembers the number of rows of a series within a range of years, for the last range only. */
+    /** Notes the number of rows of a series within a range of years, for the last range only. */
     learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void {
       const key = pairKey(countryCode, metricKey);
       const name = nameOfYears(years);

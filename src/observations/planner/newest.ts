@@ -105,7 +105,7 @@ type Row = ObservationRecord;
 
 /**
  * The rows of a series of which, by the service's own choice, any may be the latest figure: those of the newest year
- * whose period ends on the same day, or on a day that can't be told.
+ * whose period ends on the same day, or on a day that can't be known.
  */
 export function newestRows(rows: readonly Row[]): readonly Row[] {
   const newest = rows.length < 2 ? null : newestOf(rows);

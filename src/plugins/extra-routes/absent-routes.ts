@@ -69,7 +69,7 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
   };
 }
 
-/** Tells if the service knows every country that a call names. */
+/** True if the service knows every country that a call names. */
 function areAllKnown({ route, target }: Call): boolean {
   const [path = '', search = ''] = target.split('?');
   const place = route.split('/').indexOf('{code}');

@@ -24,9 +24,9 @@ interface NarrowedParts<Params extends YearsParams, Row> {
   readonly partsOf?: (params: Params) => readonly Params[] | null;
   /** Returns the year that the service's `start_year` and `end_year` go by; null if the row doesn't say. */
   readonly yearOf: (row: Row) => number | null;
-  /** Tells if a row passes the filters. */
+  /** True if a row passes the filters. */
   readonly passes: (row: Row, params: Params) => boolean;
-  /** True if every row that there is has a year: else only the service's own count proves that years have them all. */
+  /** True if every row that there is has a year: otherwise only the service's own count proves that years have them all. */
   readonly areAllDated: boolean;
 }
 
@@ -95,7 +95,7 @@ async function completed<Params extends YearsParams, Row>(
   return { rows, lack: lackOfSum(list, rows.length, lists) };
 }
 
-/** Tells if each year has as many rows as at first: a service may leave out the last year that is named. */
+/** True if each year has as many rows as at first: a service may leave out the last year that is named. */
 function holdsAllOf<Row>(
   first: readonly Row[],
   all: readonly Row[],
@@ -132,7 +132,7 @@ async function asked<Params extends YearsParams, Row>(
   }
 }
 
-/** Tells if a row belongs to a part; if no row does, the service doesn't heed the parameters. */
+/** True if a row belongs to a part; if no row does, the service doesn't heed the parameters. */
 function isOf<Params extends YearsParams, Row>(
   params: Params,
   row: Row,

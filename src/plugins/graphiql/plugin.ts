@@ -25,7 +25,7 @@ export const graphiql = definePlugin({
   },
 });
 
-/** Tells if a browser was pointed here by hand: it wants a page, and sends no operation. */
+/** True if a browser was pointed here by hand: it wants a page, and sends no operation. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }

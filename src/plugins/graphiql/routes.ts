@@ -72,7 +72,7 @@ export async function graphiqlRoute(
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
     await app.register(assets);
-    // The tag alone says if they are held, as elsewhere.
+    // The tag alone says if they are cached, as elsewhere.
     app.addHook('onRequest', async ({ headers }) => {
       if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
     });

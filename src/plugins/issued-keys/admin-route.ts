@@ -15,7 +15,7 @@ const Rotation = z.strictObject({ overlapSeconds: z.number().optional() });
 /** The parameters of usage, each given once. */
 const UsageQuery = z.object({ days: z.string().optional(), key: z.string().optional() });
 
-/** @throws KeyFault if something is of another form */
+/** @throws KeyError if something is of another form */
 function readAs<Form extends z.ZodType>(form: Form, given: unknown): z.output<Form> {
   const read = form.safeParse(given);
   if (!read.success) throw new KeyError(400, z.prettifyError(read.error));

@@ -14,14 +14,14 @@ import {
 } from '../../graphql/request/messages.ts';
 import { partOf } from '../../graphql/schema/schema.ts';
 import { looksIssued } from '../../keys/tenant.ts';
-import { unreachable } from '../../service/counted-purse.ts';
 import { joinBudgets } from '../../service/call-budget.ts';
+import { unreachable } from '../../service/counted-purse.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
-import { KeyDesk } from './key-desk.ts';
 import { KeyBudget } from './key-budget.ts';
+import { KeyDesk } from './key-desk.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
@@ -32,16 +32,16 @@ const FRESH_MS = 500;
 /** Milliseconds for which a key that was good still is while the store can't be reached. */
 const TRUSTED_MS = 10_000;
 
-/** Seconds after which it is worth asking again by a key whose kept text is damaged. */
+/** Seconds after which it is worth asking again by a key whose stored record is damaged. */
 const DAMAGED_SECONDS = 60;
 
 /** Milliseconds for which it counts that there is no such key. */
 const ABSENT_MS = 1_000;
 
-/** Keys that are remembered, and names under which there is none: anybody can make those up. */
+/** Keys cached, and names under which there is none: anybody can make those up. */
 const MOST = { keys: 10_000, absent: 2_000 };
 
-/** Bytes of texts whose tags are remembered: the key of a page is anybody's, and so are texts as long as may be. */
+/** Bytes of texts whose tags are cached: the key of a page is anybody's, and so are texts as long as may be. */
 const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
 
 /** Looks for keys that are not known, at once: those beyond are turned away. */
@@ -81,7 +81,7 @@ export class Exchange {
   readonly #named = new Map<string, Promise<NamedKey>>();
   readonly #budgets = createLru<KeyBudget>(MOST.keys);
   readonly #visitors: Visitors;
-  /** Listeners to the ends of keys, by the names that the keys are kept under. */
+  /** Listeners to the ends of keys, by the names that the keys are stored under. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
   #watching: NodeJS.Timeout | undefined;
 
@@ -177,7 +177,7 @@ export class Exchange {
       if (failure === null) return;
       for (const onEnd of this.#watched.get(name) ?? []) onEnd(failure);
     } catch {
-      // The next request by it says why. Nobody waits for this one, so that its fault would end the program.
+      // The next request by it says why. Nobody waits for this one, so that its error would end the program.
     }
   }
 
@@ -260,7 +260,7 @@ export class Exchange {
   }
 
   /**
-   * Notes what is kept of a key.
+   * Notes what is stored of a key.
    * @throws Failure if it can't be read: the key may be good, and nobody can know
    */
   #noteStored(name: string, text: string | null, readAtMs: number): IssuedKey | null {
@@ -298,7 +298,7 @@ export class Exchange {
     this.#damaged.set(seen, true);
     const which = keyName === null ? 'An issued key without a name' : `The issued key ${keyName}`;
     this.#host.problem(
-      new Error(`${which} works nowhere, since what is kept of it is damaged. Create it anew. ${message}`),
+      new Error(`${which} works nowhere, since what is stored of it is damaged. Create it anew. ${message}`),
       'issued keys',
     );
   }

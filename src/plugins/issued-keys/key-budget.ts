@@ -8,7 +8,7 @@ import type { KeyStore } from './key-store.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Milliseconds that a count is kept once its window is over: the clocks of others may be behind. */
+/** Milliseconds that a count is retained once its window is over: the clocks of others may be behind. */
 const RETENTION_MS = 10 * MINUTE_MS;
 
 const WINDOWS = ['minute', 'day', 'month'] as const;
@@ -56,7 +56,7 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
 /** The budget of an issued key in this process. */
 export class KeyBudget extends CountedBudget<WindowCount> {
   key: IssuedKey;
-  /** Counts by their names, as the store last told them. */
+  /** Counts by their names, as the store last had them. */
   #seen: ReadonlyMap<string, number> = new Map();
 
   constructor(key: IssuedKey, store: KeyStore, now: () => number) {

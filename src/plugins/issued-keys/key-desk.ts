@@ -18,7 +18,7 @@ import { RETENTION_DAYS } from './usage.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A fault of the operator's: `message` says what to do. */
+/** An error of the operator's: `message` says what to do. */
 export class KeyError extends Error {
   override readonly name = 'KeyFault';
   readonly status: 400 | 404 | 409;
@@ -29,10 +29,10 @@ export class KeyError extends Error {
   }
 }
 
-/** Seconds for which a key still works after another has taken its place, unless told. */
+/** Seconds for which a key still works after another has taken its place, unless set. */
 const OVERLAP_SECONDS = 24 * 60 * 60;
 
-/** Days of usage that are told, unless asked for others. */
+/** Days of usage that are shown, unless asked for others. */
 const USAGE_DAYS = 30;
 
 /** Days that a forecast looks back at: the longest month. */
@@ -51,7 +51,7 @@ function shown(key: IssuedKey, nowMs: number) {
   return { ...terms, state: stateOf(key, nowMs) } as const;
 }
 
-/** Stands in a list for a key whose kept text can't be read: it works nowhere. */
+/** Stands in a list for a key whose stored record can't be read: it works nowhere. */
 type UnreadableKey = ReturnType<typeof unreadable>;
 
 function unreadable({ keyName: name, message: problem }: DamagedKey) {
@@ -88,7 +88,7 @@ export class KeyDesk {
     this.#flush = flush;
   }
 
-  /** @throws KeyFault if the terms are wrong, or the name is taken */
+  /** @throws KeyError if the terms are wrong, or the name is taken */
   async create(given: unknown) {
     const parsed = Terms.safeParse(given);
     if (!parsed.success) throw new KeyError(400, z.prettifyError(parsed.error));
@@ -133,13 +133,13 @@ export class KeyDesk {
 
   /**
    * Tells the use of all keys, or of those of a name, by day, and the calls that their months will have taken.
-   * @throws KeyFault if there is no such key, or that many days are not kept
+   * @throws KeyError if there is no such key, or that many days are not retained
    */
   async usage({ days = USAGE_DAYS, name }: { readonly days?: number; readonly name?: string | undefined }) {
     if (!Number.isInteger(days) || days < 1 || days > RETENTION_DAYS)
       throw new KeyError(
         400,
-        `The days must be a whole number up to ${RETENTION_DAYS}: older usage isn't kept.`,
+        `The days must be a whole number up to ${RETENTION_DAYS}: older usage isn't retained.`,
       );
     const { keys } = await this.#read();
     if (name !== undefined && !keys.some((key) => key.name === name))
@@ -199,7 +199,7 @@ export class KeyDesk {
     });
   }
 
-  /** Makes a key, which is told this once. */
+  /** Makes a key, which is shown this once. */
   #make(terms: z.output<typeof Terms>) {
     const key = makeKey();
     const nowMs = this.#now();
@@ -256,7 +256,7 @@ interface PlannedChange<Outcome> {
   readonly answer: (version: number) => Outcome;
 }
 
-/** @throws KeyFault if there is no key of the name that can be read */
+/** @throws KeyError if there is no key of the name that can be read */
 function namedIn({ keys, unreadable }: ReadKeys, name: string): readonly IssuedKey[] {
   const named = keys.filter((key) => key.name === name);
   if (named.length > 0) return named;

@@ -110,12 +110,12 @@ export interface KeyStore extends CallCounts {
   all(): Promise<StoredKeys>;
   /**
    * Keeps texts, if the keys are still of a version: so that all changes have one order, whoever makes them.
-   * @returns the version from now on; null if the keys have changed meanwhile, and nothing was kept
+   * @returns the version from now on; null if the keys have changed meanwhile, and nothing was stored
    */
   change(version: number, texts: ReadonlyMap<string, string>): Promise<number | null>;
   /**
    * Adds usage to that of its days. A batch counts once, so that one which may have come through can be sent again.
-   * @param retainedFrom the first day that is kept
+   * @param retainedFrom the first day that is retained
    */
   addUsage(rows: readonly UsageRow[], batch: string, retainedFrom: string): Promise<void>;
   readUsage(days: readonly string[]): Promise<readonly UsageRow[]>;

@@ -38,14 +38,14 @@ export function issuedKeyIn(authorization: string | null | undefined): string | 
   return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
 }
 
-/** Tells if a key has the form and the checksum of one of ours, without asking anybody. */
+/** True if a key has the form and the checksum of one of ours, without asking anybody. */
 export function isWhole(key: string): boolean {
   const secret = key.slice(PREFIX.length, -CHECK_LENGTH);
   const isFormed = secret.length === SECRET_LENGTH && /^\w+$/.test(secret);
   return isFormed && key.slice(-CHECK_LENGTH) === checkOf(secret);
 }
 
-/** Names a key where it is kept. Its bits are random, so that nobody can find it by its name. */
+/** Names a key where it is stored. Its bits are random, so that nobody can find it by its name. */
 export function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }
@@ -87,15 +87,15 @@ const StoredKey = Terms.extend({
   revokedAt: z.string().nullable(),
 });
 
-/** A key as it is kept: all of it but the key. */
+/** A key as it is stored: all of it but the key. */
 export type IssuedKey = z.output<typeof StoredKey>;
 
-/** Tells if an instant has come; null never comes. */
+/** True if an instant has come; null never comes. */
 export function isPast(instant: string | null, nowMs: number): boolean {
   return instant !== null && msOf(instant) <= nowMs;
 }
 
-/** Tells that the kept text of a key is damaged, in words that repeat nothing by which the key could be found. */
+/** Tells that the stored record of a key is damaged, in words that repeat nothing by which the key could be found. */
 export class DamagedKey extends Error {
   override readonly name = 'DamagedKey';
   /** Name of the key, as far as its text tells. */
@@ -108,7 +108,7 @@ export class DamagedKey extends Error {
 }
 
 /**
- * Reads the key that was kept under the name of its digest; under any, if none is given.
+ * Reads the key that is stored under the name of its digest; under any, if none is given.
  * @throws DamagedKey if the text is that of no key, or of another one
  */
 export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
@@ -120,7 +120,7 @@ export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
     throw new DamagedKey(named.data?.name ?? null, problem);
   }
   if (digest !== undefined && stored.data.digest !== digest)
-    throw new DamagedKey(stored.data.name, 'It is kept in the place of another key.');
+    throw new DamagedKey(stored.data.name, 'It is stored in the place of another key.');
   return stored.data;
 }
 

@@ -32,7 +32,7 @@ export const issuedKeys = definePlugin({
   remarks: ({ COUNTRY_DATA_KEY }, { cacheUrl }) =>
     COUNTRY_DATA_KEY !== undefined && cacheUrl === 'memory:'
       ? [
-          'Issued keys are held in memory, and forgotten when the program ends: CACHE_URL=sqlite:PATH or redis://… keeps them.',
+          'Issued keys are stored in memory, and forgotten when the program ends: CACHE_URL=sqlite:PATH or redis://… keeps them.',
         ]
       : [],
   commands: [

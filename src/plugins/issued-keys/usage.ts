@@ -82,7 +82,7 @@ export class Usage {
     await this.#send();
   }
 
-  /** Tells if nothing is on its way any more. */
+  /** True if nothing is on its way any more. */
   async #send(): Promise<boolean> {
     if (this.#leaving === null) {
       const rows = this.#gathered.rows();

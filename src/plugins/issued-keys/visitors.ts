@@ -11,12 +11,12 @@ const MOST_VISITORS = 50_000;
 
 const MINUTE_MS = 60_000;
 
-/** Milliseconds that a count is kept once its minute is over: the clocks of others may be behind. */
+/** Milliseconds that a count is retained once its minute is over: the clocks of others may be behind. */
 const RETENTION_MS = MINUTE_MS;
 
 /**
  * Counts the operations of each visitor of a key in this minute, for all gateways of a store. While that can't be reached,
- * each process counts those that come to it. Addresses are kept as digests that nobody can make without the held key.
+ * each process counts those that come to it. Addresses are kept as digests that nobody can make without the gateway's key.
  */
 export class Visitors {
   readonly #store: KeyStore;

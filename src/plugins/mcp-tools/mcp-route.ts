@@ -31,7 +31,7 @@ const REFUSED = -32_000;
 
 /**
  * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time, to clients
- * of its revisions of 2025 and of 2026. Nothing is kept between requests but budgets, so there are no sessions, and any
+ * of its revisions of 2025 and of 2026. Nothing is stored between requests but budgets, so there are no sessions, and any
  * worker answers.
  * @returns a function that lists the tools
  * @throws ConfigError if no trusted document can be a tool
@@ -129,7 +129,7 @@ async function answered(server: Server, request: Request, parsedBody: unknown): 
 }
 
 /**
- * Tells if a page is of this gateway, as seen from its own machine. That no name of another's stands for the machine is
+ * True if a page is of this gateway, as seen from its own machine. That no name of another's stands for the machine is
  * told by the host: it has to be a name of loopback itself.
  */
 function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
@@ -139,7 +139,7 @@ function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
+/** True if too many operations of the key are waiting to read another; sets `Retry-After` then. */
 function isOverloaded(
   { headers, id }: FastifyRequest,
   reply: FastifyReply,
@@ -171,7 +171,7 @@ function refuse(reply: FastifyReply, status: number, message: string, code = REF
     .send(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
 
-/** Tells if an `Accept` header has room for JSON: the narrowest range that fits decides, and none is room for anything. */
+/** True if an `Accept` header has room for JSON: the narrowest range that fits decides, and none is room for anything. */
 function acceptsJson(accepts: string | undefined): boolean {
   if (accepts === undefined || accepts.trim() === '') return true;
   const ranges = accepts.split(',');

@@ -35,7 +35,7 @@ export interface OperationTool {
   readonly pageName: string;
   /** Values of the variables that have to be given, to price the operation with. */
   readonly sample: Readonly<Record<string, unknown>>;
-  /** Price if nothing is held, in calls to the service. Set once it is known: null if it can't be told. */
+  /** Price if nothing is cached, in calls to the service. Set once it is known: null if it can't be known. */
   price?: {
     readonly least: number;
     readonly expected: number;

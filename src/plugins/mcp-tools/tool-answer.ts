@@ -17,16 +17,16 @@ import {
 /** Bytes of an answer: clients take 25,000 tokens, of which each has some two to four bytes. */
 export const MAX_RESULT_BYTES = 60_000;
 
-/** Bytes of an answer that are kept for all but its data, warnings and errors. */
+/** Bytes of an answer that are reserved for all but its data, warnings and errors. */
 const FRAME_BYTES = 2_000;
 
-/** Bytes of warnings, and of errors, that are told. */
+/** Bytes of warnings, and of errors, that are shown. */
 const MAX_NOTES_BYTES = 5_000;
 
 /** Part of the room by which pages may differ from the average. */
 const SLACK = 0.85;
 
-/** Columns of a table; items with more of them are told as JSON. */
+/** Columns of a table; items with more of them are written as JSON. */
 const MAX_COLUMNS = 60;
 
 /** The argument by which a tool gives the rest of a long answer. */
@@ -159,12 +159,12 @@ function textOf({
 }): string {
   const { calls, cached, shared } = upstream;
   const notes = [
-    `Cost: ${calls} call(s) to the metered service; ${cached} answer(s) were held, ${shared} shared.`,
+    `Cost: ${calls} call(s) to the metered service; ${cached} answer(s) were cached, ${shared} shared.`,
   ];
   if (page !== undefined) {
     const rest =
       page.number < page.of
-        ? `For the rest ask again with "page": ${page.number + 1}, at no call for what is held; or ask for fewer fields.`
+        ? `For the rest ask again with "page": ${page.number + 1}, at no call for what is cached; or ask for fewer fields.`
         : 'This is the last.';
     notes.push(`Page ${page.number} of ${page.of}. ${rest}`);
   }
@@ -228,7 +228,7 @@ function cellOf(value: unknown): string {
   return isPlain ? value : JSON.stringify(value);
 }
 
-/** Tells if a value has members; a number that is kept as written has none. */
+/** True if a value has members; a number that is kept as written has none. */
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !JSON.isRawJSON(value);
 }

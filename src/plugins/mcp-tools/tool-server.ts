@@ -6,7 +6,7 @@ import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
 import { plain, wordsIn } from '../../graphql/resolvers/ordering.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
-import { joinBudgets, type CallBudget } from '../../service/call-budget.ts';
+import { type CallBudget, joinBudgets } from '../../service/call-budget.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
@@ -49,7 +49,7 @@ const OWN_TOOLS = {
   price: {
     name: 'price',
     description:
-      'Tells what another tool would cost with some arguments, in calls to the metered service, as things are held at the moment. Costs nothing.',
+      'Tells what another tool would cost with some arguments, in calls to the metered service, as things are cached at the moment. Costs nothing.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -81,7 +81,7 @@ function createFieldSearch(schema: GraphQLSchema) {
   };
 }
 
-/** Returns the fields as they are told, with the words that they are found by. */
+/** Returns the fields as they are shown, with the words that they are found by. */
 function fieldsOf(schema: GraphQLSchema) {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   return types
@@ -192,12 +192,12 @@ function billOf({ extensions }: GraphqlReply): Bill {
   return extensions?.upstream ?? openBill();
 }
 
-/** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
+/** A made-up key: nothing is sent, and nothing is cached for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-tools';
 
 type ToolPrice = NonNullable<OperationTool['price']> | null;
 
-/** Prices a tool, once; null if its price can't be told without its arguments. */
+/** Prices a tool, once; null if its price can't be known without its arguments. */
 async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice> {
   if (tool.price !== undefined) return tool.price;
   const { signal } = new AbortController();
@@ -205,7 +205,7 @@ async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolP
   const call = { variables: tool.sample, headers, signal, requestId: undefined };
   const reply = replyOf(await asked(gateway, tool, call));
   const price = priceIn(reply);
-  // A price that can't be told for want of room is asked for again.
+  // A price that can't be known for want of room is asked for again.
   if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
     tool.price = price;
   return price;
@@ -224,7 +224,7 @@ function describedWithPrice({ description, sample }: OperationTool, price: ToolP
     return `${description}\n\nWhat it costs in calls to the metered service depends on its arguments. ${refused}`;
   const { least, expected, most, limit } = price;
   const given = Object.keys(sample).length === 0 ? '' : ` for ${JSON.stringify(sample)}`;
-  const costs = `Costs ${expected} call(s) to the metered service${given} where nothing is held: at least ${least}, at most ${most}.`;
+  const costs = `Costs ${expected} call(s) to the metered service${given} where nothing is cached: at least ${least}, at most ${most}.`;
   return `${description}\n\n${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
 }
 
@@ -423,7 +423,7 @@ class Tools {
 /**
  * Serves the described operations of the trusted documents as tools, and those of the gateway's own. Everything goes
  * through the gateway's `handle`, so that bills, limits and admission are those of any other client.
- * @param onError takes faults of ours
+ * @param onError takes errors of our own
  * @param budgets null if tools may send any number of calls
  * @throws ConfigError if there is no such operation
  */
@@ -472,7 +472,7 @@ export function createToolServers(
         'apollographql-client-name': excerpt(`mcp ${server.getClientVersion()?.name ?? ''}`.trim()),
         ...(authorization === undefined ? {} : { authorization }),
       };
-      // A run that ends for a reason of the protocol's would count as a fault.
+      // A run that ends for a reason of the protocol's would count as an error.
       const left = new AbortController();
       signal.addEventListener('abort', () => left.abort(), { once: true });
       const maxCalls = params._meta?.[MAX_CALLS_KEY];
@@ -492,7 +492,7 @@ export function createToolServers(
 
   return {
     open,
-    /** Lists the tools as clients are told of them. */
+    /** Lists the tools as clients see them. */
     listed: () => tools.listed(),
   };
 }

@@ -203,7 +203,7 @@ export class Drawings {
   readonly #cached: BoundedCache<Drawing>;
   readonly #underWay = new Map<string, ReturnType<Drawer['draw']>>();
 
-  /** @param maxBytes of the drawings that are kept */
+  /** @param maxBytes of the drawings that are cached */
   constructor(drawer: Drawer, maxBytes: number) {
     this.#drawer = drawer;
     this.#cached = new BoundedCache(

@@ -32,7 +32,7 @@ export function pictureBounds(config: Config) {
     answerBytes: within(1.5 * MB, 4 * MB, each * 0.01),
     maxPixels: within(3e6, 12e6, (each * 0.1) / PIXEL_BYTES),
     engineFlags: isBaseline(config.memoryMb / config.workers) ? BASELINE_WASM : [],
-    /** Of the drawings that are kept as they were made. */
+    /** Of the drawings that are cached as they were made. */
     drawingBytes: within(MB, 16 * MB, each * 0.02),
   };
 }

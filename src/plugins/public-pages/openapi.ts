@@ -12,7 +12,7 @@ import { isObject } from '../../service/records/envelope.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
 
-/** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
+/** A made-up key: nothing is sent, and nothing is cached for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-pictures';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
       const asked = cachedPrices.get(document.text) ?? priceOf(handle, document);
       prices.set(document.text, asked);
       const price = await asked;
-      // A price that can't be told for want of room is asked for again.
+      // A price that can't be known for want of room is asked for again.
       if (price === null) prices.delete(document.text);
       priced.push({ document, price });
     }
@@ -96,7 +96,7 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
         const costs =
           price === null
             ? 'What it costs depends on its variables.'
-            : `Costs ${price.expected} call(s) to the metered service where nothing is held: at least ${price.least}, at most ${price.most}.`;
+            : `Costs ${price.expected} call(s) to the metered service where nothing is cached: at least ${price.least}, at most ${price.most}.`;
         const parameters = given === '' ? '' : ` Parameters: ${given}.`;
         const words = `${description ?? ''} A page; its data and picture are beside it as ${forms.join(', ')}.${parameters} ${costs}`;
         return { name: `[${title ?? name}](c/${name})`, words };
@@ -112,7 +112,7 @@ const MARK_PARAMETER = {
   schema: { type: 'string', enum: ['present', 'absent'], default: 'absent' },
 };
 
-/** Asks for the price of a document if nothing is held, in calls to the service. Null if it can't be told. */
+/** Asks for the price of a document if nothing is cached, in calls to the service. Null if it can't be known. */
 async function priceOf(
   handle: ComposedGateway['handle'],
   { documentId, operationName, sample }: PublicDocument,
@@ -160,7 +160,7 @@ function itemOf(document: PublicDocument, ending: string, price: DocumentPrice):
         304: { description: 'The data are those of `If-None-Match`.' },
         ...REFUSALS,
       },
-      // Calls to the metered service if nothing is held; null if that depends on the variables.
+      // Calls to the metered service if nothing is cached; null if that depends on the variables.
       'x-upstream-calls': price,
     },
   };

@@ -117,9 +117,9 @@ function documentOrError(
 }
 
 /**
- * Opens the public documents of a file, which is read again when it changes: one with a fault changes nothing.
+ * Opens the public documents of a file, which is read again when it changes: one with an error changes nothing.
  * @param listed returns the trusted documents at the moment
- * @param onProblem told the faults of a changed file
+ * @param onProblem told the errors of a changed file
  * @throws ConfigError if the file can't be read, or one of its documents can't be public
  */
 export async function openPublicDocuments(

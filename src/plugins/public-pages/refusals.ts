@@ -52,7 +52,7 @@ export function absent(request: FastifyRequest, reply: FastifyReply): FastifyRep
   return refuse(request, reply, badRequest(404, 'There is no public document of this name.', request.id));
 }
 
-/** Tells a refusal: as a page to those who asked for one, and else as errors. */
+/** Tells a refusal: as a page to those who asked for one, and otherwise as errors. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRefusal): FastifyReply {
   const { status, body, retryAfterSeconds } = refusal;
   const [path = ''] = request.url.split('?', 1);

@@ -6,7 +6,7 @@ import type { Subscriptions } from './subscriptions.ts';
 /** Subscriptions, and the way in to them. */
 export type Live = Pick<ComposedGateway, 'enter' | 'holderOf'> & { readonly subscriptions: Subscriptions };
 
-/** Called with an error that only a fault of ours can explain. */
+/** Called with an error that only a defect of ours can explain. */
 export type Problem = (error: unknown, requestId: string) => void;
 
 interface Reading {

@@ -30,7 +30,7 @@ export async function demandsOf(
   return [...demands.values()];
 }
 
-/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
+/** Refuses names that a list lacks, if it is cached, fresh and whole; without such a list, names are tried. */
 async function refuseUnknown(
   dimension: Dimension,
   names: readonly string[],

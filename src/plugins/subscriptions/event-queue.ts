@@ -44,7 +44,7 @@ export interface LiveSources {
   /**
    * Changes of the figures that answer these demands, from now on.
    * @param since the revision that the subscriber has; null if it has none and wants none
-   * @throws Failure if the present figures can't be told
+   * @throws Failure if the present figures can't be known
    */
   figures(
     demands: readonly Demand[],
@@ -205,7 +205,7 @@ export interface Look {
 
 export interface SourceRuns {
   readonly records: readonly SourceRecord[];
-  /** Sources that may have run: their last run is told too coarsely to tell a further one from it. */
+  /** Sources that may have run: their last run is given too coarsely to tell a further one from it. */
   readonly possible: readonly SourceRecord[];
   /** True if there are no others: records of sources that can't be read may hide some. */
   readonly areAll: boolean;

@@ -15,8 +15,8 @@ import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
-import type { LiveRequest, ReadOperation } from './reading.ts';
 import { asGraphql, liveErrors } from './live-errors.ts';
+import type { LiveRequest, ReadOperation } from './reading.ts';
 
 /** Changes of events that are resolved at the same time, of all subscriptions together. */
 const MAX_CHANGES = 5_000;

@@ -89,7 +89,7 @@ interface SharedStream {
 }
 
 interface StreamContext {
-  /** The outflow of a request that is a stream for itself; else that of the stream that it names. */
+  /** The outflow of a request that is a stream for itself; otherwise that of the stream that it names. */
   outflow: Outflow;
   /** The stream that a request belongs to; null if it is one for itself. */
   token: string | null;

@@ -17,9 +17,7 @@ import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
-import { FigureWatch } from './figures.ts';
 import {
-  type Task,
   EventQueue,
   type LiveParts,
   type LiveSources,
@@ -28,7 +26,9 @@ import {
   noteCalls,
   type ObservationChangesRecord,
   type SourceRuns,
+  type Task,
 } from './event-queue.ts';
+import { FigureWatch } from './figures.ts';
 
 /** Shares of a month's rest of calls that feeds may take: most of it evenly, some of it at any time. */
 const EVEN_SHARE = 0.09;
@@ -117,7 +117,7 @@ class Allowance {
 interface SourceSubscriber {
   /** Keys of its sources, in lower case; null for all. */
   readonly keys: ReadonlySet<string> | null;
-  /** Runs that are to be told, the last one of each source. */
+  /** Runs that are to be sent, the last one of each source. */
   readonly pending: Map<string, SourceRecord>;
   readonly queue: EventQueue<SourceRecord>;
 }
@@ -155,7 +155,7 @@ class SourceWatch {
     return queue;
   }
 
-  /** Notes sources that have run; returns the inboxes that are to be told. */
+  /** Notes sources that have run; returns the queues that are to be notified. */
   ran(records: readonly SourceRecord[]): EventQueue<SourceRecord>[] {
     const notified: EventQueue<SourceRecord>[] = [];
     for (const { keys, pending, queue } of this.#subscribers) {
@@ -350,7 +350,7 @@ class Feed {
     }
   }
 
-  /** @param notified takes in the inboxes that are to be told of an event, even if something else fails */
+  /** @param notified takes in the queues that are to be notified of an event, even if something else fails */
   async #renew(task: Task, notified: Set<AnyQueue>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
     const { tenant } = this.#caller;
@@ -453,7 +453,7 @@ class Feed {
     const failure =
       error instanceof Failure
         ? error
-        : new Failure('UPSTREAM_UNAVAILABLE', 'The gateway met a fault of its own.');
+        : new Failure('UPSTREAM_UNAVAILABLE', 'The gateway met an internal error.');
     if (failure.code === 'RATE_LIMITED') return;
     if (FINAL.has(failure.code)) {
       for (const queue of this.#queues) queue.fail(failure);
@@ -476,7 +476,7 @@ class Feed {
   }
 }
 
-/** Opens the feeds of all keys, one each, and of each budget under a held one, as long as anybody subscribes under it. */
+/** Opens the feeds of all keys, one each, and of each budget under the gateway's own, as long as anybody subscribes under it. */
 export function createFeeds(parts: LiveParts, onError: OnError) {
   const feeds = new Map<Tenant | string, Feed>();
 
@@ -564,7 +564,7 @@ function runsBetween(before: Look | null, now: Look): SourceRuns {
 /** Milliseconds below which times name an instant: longer ones may be those of several runs. */
 const COARSE_MS = 60_000;
 
-/** Tells if a source may have run since an instant, though its last run has the same time as before. */
+/** True if a source may have run since an instant, though its last run has the same time as before. */
 function mayHideRun(lastRun: string, sinceMs: number): boolean {
   const time = timeIn(lastRun);
   if (time === null) return true;

@@ -14,13 +14,13 @@ import {
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { Failure } from '../../shared/errors.ts';
 import {
-  type Task,
   EventQueue,
   type LiveParts,
   type Look,
   type ObservationChangeRecord,
   type ObservationChangesRecord,
   type SourceRuns,
+  type Task,
 } from './event-queue.ts';
 
 /** Field that every row has anew each time that its source has run, though the figure may be the same. */
@@ -135,7 +135,7 @@ interface FetchedFigures {
 const REVISION_DIGITS = 15;
 const DIGEST_LENGTH = 22;
 
-/** Watches the figures of a key's subscriptions: those that they have been told, and those that they will be. */
+/** Watches the figures of a key's subscriptions: those that they have been sent, and those that they will be. */
 export class FigureWatch {
   readonly #tenant: Tenant;
   readonly #parts: LiveParts;
@@ -158,11 +158,11 @@ export class FigureWatch {
   }
 
   /**
-   * Adds a subscription. Its figures are from now on the held ones, though others may have been served them, or else
+   * Adds a subscription. Its figures are from now on the cached ones, though others may have been served them, or else
    * the service's; if the figures differ by now, the difference is its first event. Subscriptions that come at the same
    * time are fetched together.
    * @param before settles once the earlier ones have been added
-   * @throws Failure if the figures can't be told, or they are too many
+   * @throws Failure if the figures can't be known, or they are too many
    */
   async subscribe(
     demands: readonly Demand[],
@@ -225,7 +225,7 @@ export class FigureWatch {
   /**
    * Fetches the due figures, all of them together. Figures that fail stay due.
    * @param atMs instant of the look at the sources: figures that any gateway has fetched since are new enough
-   * @returns the inboxes that are to be told of changes, and a failure that there was
+   * @returns the queues that are to be notified of changes, and a failure that there was
    */
   async renew(
     atMs: number,
@@ -248,7 +248,7 @@ export class FigureWatch {
     return { behind, failure };
   }
 
-  /** Takes over the service's rows of a demand; returns the subscribers that are to be told. */
+  /** Takes over the service's rows of a demand; returns the subscribers that are to be notified. */
   #put(watched: Watched, outcome: FigureRows): Iterable<FigureSubscriber> {
     const rows = listedOf(watched.demand, outcome);
     const before = watched.rows;
@@ -260,7 +260,7 @@ export class FigureWatch {
     return watched.subscribers;
   }
 
-  /** Fetches the demands that aren't held, or may have other figures by now. */
+  /** Fetches the demands that aren't cached, or may have other figures by now. */
   async #fetchMissing(
     demands: readonly Demand[],
     { look, byMetric }: SourceKnowledge,
@@ -284,8 +284,8 @@ export class FigureWatch {
   }
 
   /**
-   * Watches the fetched figures, or else the held ones, unless others have come to watch them since.
-   * @returns the held rows of demands that have other rows by now
+   * Watches the fetched figures, or else the cached ones, unless others have come to watch them since.
+   * @returns the cached rows of demands that have other rows by now
    */
   #watch(
     demands: readonly Demand[],
@@ -338,7 +338,7 @@ function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
   return newest === null ? rows : [newest];
 }
 
-/** One subscription to figures: it remembers the rows that it was told last, as far as there are others now. */
+/** One subscription to figures: it has the rows that it was sent last, as far as there are others now. */
 class FigureSubscriber {
   readonly keys: readonly string[];
   readonly queue: EventQueue<ObservationChangesRecord>;
@@ -359,7 +359,7 @@ class FigureSubscriber {
     );
   }
 
-  /** @param rows rows that were told last, unless others were told before that and have not been read */
+  /** @param rows rows that were sent last, unless others were sent before that and have not been read */
   isBehind(key: string, rows: FigureRows): void {
     if (!this.#wantsAll && !this.#behind.has(key)) this.#behind.set(key, rows);
   }

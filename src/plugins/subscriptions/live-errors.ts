@@ -3,7 +3,7 @@ import { shownErrors } from '../../graphql/request/messages.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Makes errors as they are told, as objects that the libraries of the transports know. */
+/** Makes errors as they are shown, as objects that the libraries of the transports know. */
 export function liveErrors(
   errors: readonly GraphQLError[],
   requestId: string,

@@ -48,7 +48,7 @@ type Admitting = Pick<Admission, 'enter' | 'leave'>;
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Admitting;
-  /** Subscriptions by key; under a held one, by the budget of each issued key. */
+  /** Subscriptions by key; under the gateway's own, by the budget of each issued key. */
   readonly #taken = new Map<Tenant | string, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;

@@ -5,8 +5,8 @@ import { checkStrings, warnedOfPeriods } from '../../graphql/resolvers/warned.ts
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { readPart, type SchemaPart } from '../../graphql/schema/schema.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
-import type { Resolvers, ResolversParentTypes } from './generated.ts';
 import type { LiveEvent, LiveSources, ObservationChangesRecord } from './event-queue.ts';
+import type { Resolvers, ResolversParentTypes } from './generated.ts';
 
 /** The context of a subscription that begins. */
 export interface SubscribingContext extends GraphContext {
@@ -82,5 +82,5 @@ export const partOn = partOfGraph(
   'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).',
 );
 export const partOff = partOfGraph(
-  'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.',
+  'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is cached.',
 );

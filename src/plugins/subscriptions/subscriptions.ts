@@ -12,13 +12,13 @@ import type { Wording } from '../../graphql/request/prefixed.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';
+import { EventQueue, noteCalls } from './event-queue.ts';
 import { EventResults, EventWork, type LiveResults, openRunOf } from './event-results.ts';
 import { createFeeds } from './feed.ts';
-import { EventQueue, noteCalls } from './event-queue.ts';
+import { asGraphql, liveErrors, refused } from './live-errors.ts';
 import { SubscriptionPlaces } from './places.ts';
 import { type LiveRequest, lengthOf, type ReadOperation, readOperation } from './reading.ts';
 import type { SubscribingContext } from './resolvers.ts';
-import { asGraphql, refused, liveErrors } from './live-errors.ts';
 
 /** A subscription that has begun, or the errors for which none has. */
 type Opened =
@@ -111,7 +111,7 @@ export function openSubscriptions(
 
   return {
     /**
-     * Begins a subscription; an error that keeps it from beginning is told, never thrown.
+     * Begins a subscription; an error that keeps it from beginning is sent, never thrown.
      * @param entering rejected with the reason for which its caller may not subscribe
      */
     async open(request: LiveRequest, entering: Promise<Entered>): Promise<Opened> {
@@ -121,8 +121,8 @@ export function openSubscriptions(
       return 'results' in opened ? opened : { errors: liveErrors(opened.errors, request.requestId, onError) };
     },
     /**
-     * Tells if a text that was sent has a subscription of the name, or as its only operation: at once if it can't have
-     * one, else in a turn of its own.
+     * True if a text that was sent has a subscription of the name, or as its only operation: at once if it can't have
+     * one, otherwise in a turn of its own.
      */
     isSubscription(query: unknown, name: unknown): false | Promise<boolean> {
       if (typeof query !== 'string' || !/\bsubscription\b/.test(query)) return false;

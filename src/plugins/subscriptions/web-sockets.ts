@@ -95,7 +95,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
       },
       connection,
     );
-    // A faulty frame closes the connection by itself; it is the client's fault.
+    // A malformed frame closes the connection by itself; it is an error of the client.
     socket.on('error', () => {});
     socket.once('close', (code, reason) => {
       stopPinging();

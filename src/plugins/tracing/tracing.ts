@@ -35,7 +35,7 @@ export type OtlpProtocol = 'http/protobuf' | 'http/json';
 /**
  * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
  * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
- * @param onError called with the fault that keeps traces from being sent
+ * @param onError called with the error that keeps traces from being sent
  */
 export async function openTracing(protocol: OtlpProtocol, onError: (error: Error) => void): Promise<Plugin> {
   const report = (message: string) => onError(new Error(excerpt(message)));

@@ -1,13 +1,13 @@
 import {
   eachLocated,
   eachOf,
-  type Located,
   inside,
   integerIn,
   invalid,
   isObject,
   type JsonObject,
   keyIn,
+  type Located,
   labelIn,
   missing,
   noList,
@@ -83,7 +83,7 @@ function missingCode(row: JsonObject, place: Place): string {
 }
 
 /**
- * Reads the alpha-2 code, in upper case, in the first of the names that holds one, else in the first that holds the
+ * Reads the alpha-2 code, in upper case, in the first of the names that holds one, otherwise in the first that holds the
  * alpha-3 code of a country we know. So a numeric or a three-letter `id` is passed over for a two-letter `iso2`.
  */
 export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {

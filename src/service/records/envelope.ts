@@ -18,7 +18,7 @@ export function inside(place: Place, step: string | number): Place {
   return { route, path: path === '' ? step : `${path}.${step}` };
 }
 
-/** Makes the failure that names a place and its fault, such as `data[3].value: expected number, received string`. */
+/** Makes the failure that names a place and its error, such as `data[3].value: expected number, received string`. */
 export function invalid(place: Place, problem: string): Failure {
   const detail = `${place.path === '' ? 'body' : place.path}: ${problem}`;
   return new Failure(
@@ -132,7 +132,7 @@ export function keyIn(row: JsonObject, place: Place, ...names: readonly [string,
   return stringIn(row, ...names) ?? missing(row, place, names);
 }
 
-/** @throws always, naming the first of the names that is there, else the first of all */
+/** @throws always, naming the first of the names that is there, otherwise the first of all */
 export function missing(row: JsonObject, place: Place, names: readonly [string, ...string[]]): never {
   const name = names.find((candidate) => row[candidate] != null) ?? names[0];
   const value = row[name];
@@ -218,7 +218,7 @@ export function findObject(
   return { value: only[1] as JsonObject, place: inside(place, only[0]) };
 }
 
-/** Returns the one object of a body, as {@link findObject} finds it; else all of it; throws Failure if it is no object. */
+/** Returns the one object of a body, as {@link findObject} finds it; otherwise all of it; throws Failure if it is no object. */
 export function objectIn(body: unknown, route: string, fieldNames: readonly string[]): Located<JsonObject> {
   const object = findObject(body, route, fieldNames);
   if (object !== null) return object;
@@ -267,14 +267,14 @@ export function wholeListIn(body: unknown, route: string): Located<readonly unkn
 
 /*
  * Rows left out of a list. If the specification shows no fields, a row that can't be read is left out and the others
- * stand. The list says so of itself, so that an operation that answers with it can warn, however long it was held.
+ * stand. The list says so of itself, so that an operation that answers with it can warn, however long it was cached.
  */
 
 /** The rows that a list lacks. */
 interface LeftOut {
   /** Rows, or the one block that is no list. */
   readonly count: number;
-  /** The fault of the first of them. */
+  /** The error of the first of them. */
   readonly first: Failure;
 }
 

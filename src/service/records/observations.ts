@@ -61,7 +61,7 @@ const isNumberIfAny = (value: unknown) => value === null || value === undefined 
 
 /**
  * Tells rows that are as specified from others at little cost. It accepts nothing that {@link observation} refuses;
- * that looks at the rest and says which field is at fault.
+ * that looks at the rest and says which field is wrong.
  */
 function isSound(row: JsonObject): boolean {
   return (
@@ -107,7 +107,7 @@ function withNumbers(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asNumber(value)]));
 }
 
-/** Reads the names in a row whose country code, as sent, is no country's, and its fault; null for others. */
+/** Reads the names in a row whose country code, as sent, is no country's, and its error; null for others. */
 function unknownIn(row: unknown, place: Place) {
   const countryCode = isObject(row) ? stringIn(row, 'country_code') : null;
   if (countryCode === null || alpha2Of(countryCode) !== null) return null;
@@ -118,7 +118,7 @@ function unknownIn(row: unknown, place: Place) {
 export type ObservationList = Readonly<ReturnType<typeof decodeObservations>>;
 
 /**
- * Reads the figures of a body. A row that breaks the specification becomes a fault and leaves the others standing. A
+ * Reads the figures of a body. A row that breaks the specification becomes an error and leaves the others standing. A
  * row without a value is no figure but counts if the service counts its rows; one of an unknown country is nobody's.
  * `received` counts all of them.
  * @throws Failure if the body holds no list
@@ -200,7 +200,7 @@ function observationIn(
   return record;
 }
 
-/** Tells if a row holds no figure. A row that names no measure either is no row of ours, and goes on to be refused. */
+/** True if a row holds no figure. A row that names no measure either is no row of ours, and goes on to be refused. */
 function holdsNoFigure(row: JsonObject): boolean {
   return row.value === null && typeof row.metric_key === 'string';
 }
@@ -217,7 +217,7 @@ function blankIn(row: JsonObject, index: number) {
 
 let hasUnreadable = false;
 
-/** Tells if any figure that this process has decoded has a period that no rule reads: else none needs to be looked for. */
+/** True if any figure that this process has decoded has a period that no rule reads: otherwise none needs to be looked for. */
 export function mayBeUnreadable(): boolean {
   return hasUnreadable;
 }

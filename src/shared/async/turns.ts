@@ -85,7 +85,7 @@ export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
 }
 
-/** Takes the steps of some work, at once if that doesn't take long; else others have their turns in between. */
+/** Takes the steps of some work, at once if that doesn't take long; otherwise others have their turns in between. */
 export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;
   for (;;) {
@@ -165,7 +165,7 @@ function* merging<Row>(
   }
 }
 
-/** Tells if an operation may begin at once: no slice waits, and this iteration of the event loop is still short. */
+/** True if an operation may begin at once: no slice waits, and this iteration of the event loop is still short. */
 export function mayBeginAtOnce(): boolean {
   if (waiting > 0) return false;
   if (beginningsSinceMs !== null) return performance.now() - beginningsSinceMs < BEGINNING_MS;
@@ -238,7 +238,7 @@ export function taken<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** A value that is there, or will be: a held value is answered without a promise, and without the cost of one. */
+/** A value that is there, or will be: a cached value is answered without a promise, and without the cost of one. */
 export type PromiseOrValue<Value> = Value | Promise<Value>;
 
 /** Goes on with a value, at once if it is there. */
