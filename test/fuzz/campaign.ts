@@ -4,12 +4,15 @@ import { draws } from '../support/draws.ts';
 import { heapBytes } from '../support/heap.ts';
 
 /**
- * Length of each campaign: `FUZZ_RUNS` of each, or, if that is not given, `FUZZ_SECONDS` for all of them
- * together. `FUZZ_SEED` repeats a campaign by the seed that it printed.
+ * Length of each campaign: `FUZZ_RUNS` of each, or `FUZZ_SECONDS` for all of them together; a dozen runs if neither is
+ * given, and 12 seconds in the campaigns of CI. `FUZZ_SEED` repeats a campaign by the seed that it printed.
  */
 const CAMPAIGNS = 6;
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? draws(12, 3));
-const RUNS = process.env.FUZZ_RUNS === undefined ? null : Number(process.env.FUZZ_RUNS);
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 12);
+const RUNS =
+  process.env.FUZZ_RUNS === undefined && process.env.FUZZ_SECONDS !== undefined
+    ? null
+    : Number(process.env.FUZZ_RUNS ?? draws(0, 12)) || null;
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
 const LIMIT_MS = (SECONDS * 1000) / CAMPAIGNS;
