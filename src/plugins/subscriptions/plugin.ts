@@ -12,9 +12,9 @@ export const subscriptions = definePlugin({
     MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
   },
   async open({ SUBSCRIPTIONS: isOn, SUBSCRIPTIONS_POLL_SECONDS: pollSeconds, MAX_SUBSCRIPTIONS: most }) {
-    const { partOff, partOn } = await import('./resolvers.ts');
+    const { part, partOff } = await import('./resolvers.ts');
     if (!isOn) return { schema: [partOff] };
     const { openLive } = await import('./live.ts');
-    return { schema: [partOn], ...openLive({ most, pollMs: pollSeconds * 1000 }) };
+    return { schema: [part], ...openLive({ most, pollMs: pollSeconds * 1000 }) };
   },
 });

@@ -63,7 +63,7 @@ const resolvers = {
  */
 function partOfGraph(posted: string): SchemaPart {
   return {
-    sdl: readPart(new URL('./subscriptions.graphql', import.meta.url)),
+    sdl: readPart(new URL('./resolvers.graphql', import.meta.url)),
     resolvers,
     finish(schema) {
       const root = schema.getSubscriptionType();
@@ -78,7 +78,7 @@ function partOfGraph(posted: string): SchemaPart {
 }
 
 /** Where subscriptions are on, and off: the graph is the same for all who generate code of it. */
-export const partOn = partOfGraph(
+export const part = partOfGraph(
   'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).',
 );
 export const partOff = partOfGraph(
