@@ -77,7 +77,7 @@ export async function ownFolder(folder: string): Promise<void> {
     throw new Error(`${folder} is another user's.`);
 }
 
-export async function readTable(path: string): Promise<Record<string, unknown>> {
+async function readTable(path: string): Promise<Record<string, unknown>> {
   return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : {};
 }
 

@@ -13,11 +13,6 @@ export function setSourceNames(all: SourceNames): void {
   names = all;
 }
 
-/** Adds names that the service gives: those of the operator stay. */
-export function addSourceNames(all: SourceNames): void {
-  names = { ...all, ...names };
-}
-
 /** Returns the name and page of a source; null if only its key is known. */
 function namedSource(key: string): SourceNames[string] | null {
   return Object.hasOwn(names, key) ? (names[key] ?? null) : null;

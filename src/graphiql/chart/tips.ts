@@ -127,7 +127,7 @@ function placeTip(tip: HTMLElement, frame: HTMLElement, svg: SVGSVGElement, { x,
 }
 
 /** Returns the number of the figure that a key leads to; -1 for none, null if the key leads nowhere. */
-export function nextOf(all: readonly Spot[], shown: number, key: string): number | null {
+function nextOf(all: readonly Spot[], shown: number, key: string): number | null {
   if (key === 'Escape') return shown < 0 ? null : -1;
   if (key === 'Home') return 0;
   if (key === 'End') return all.length - 1;

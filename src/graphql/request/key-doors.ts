@@ -123,8 +123,6 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
   };
 }
 
-export type KeyDoors = ReturnType<typeof openKeyDoors>;
-
 function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {
   const modern = isModern(request.headers.accept ?? '');
   const status = modern ? (STATUSES[code] ?? 400) : 200;
