@@ -49,9 +49,11 @@ async function checkSchema() {
   const { openSchema } = await import('../lib/gateway/gateway.js');
   await openSchema();
   const parts = [];
-  // Beside each SDL is the code of the same name that brings it.
-  for (const path of globSync('lib/plugins/*/*.graphql', { cwd: root }))
-    parts.push((await import(`../${path.replace('.graphql', '.js')}`)).part);
+  // The module that reads an SDL exports it with its resolvers.
+  for (const path of globSync('lib/plugins/*/*.js', { cwd: root })) {
+    if (!readFileSync(root + path, 'utf8').includes('readPart(')) continue;
+    parts.push(Object.values(await import(`../${path}`)).find((exported) => exported?.sdl));
+  }
   await openSchema(parts);
 }
 
