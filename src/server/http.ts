@@ -20,6 +20,13 @@ const AUTHORIZATION = 'authorization';
 const MAX_KEY_LENGTH = 4_096;
 const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
+/** No route has a schema of Fastify's, so readers and writers by one are not loaded: the bundle has none. */
+export const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas };
+
+function withoutSchemas(): never {
+  throw new Error('No route has a schema.');
+}
+
 /** Makes the test of an address for that of a trusted proxy: some proxies write ports behind addresses. */
 export function trusting(proxies: readonly string[]): (address: string, hop: number) => boolean {
   const isTrusted = proxyAddr.compile([...proxies]);

@@ -15,7 +15,15 @@ import { printClientSdl } from '../graphql/schema/schema.ts';
 import { within } from '../shared/async/within.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
-import { createOutgoing, type Outgoing, requestIdOf, taggedText, trusting, unlessLeft } from './http.ts';
+import {
+  createOutgoing,
+  NO_COMPILERS,
+  type Outgoing,
+  requestIdOf,
+  taggedText,
+  trusting,
+  unlessLeft,
+} from './http.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -30,8 +38,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Characters below which a text is not worth keeping count of. */
 const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
-/** No route has a schema of Fastify's, so that readers and writers by one are not loaded. */
-const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas };
 /** Headers that pages of other origins may read beside those that browsers show them anyway. */
 const EXPOSED_HEADERS = [
   'retry-after',
@@ -63,10 +69,6 @@ interface ServerParts {
   readonly log: Log;
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-}
-
-function withoutSchemas(): never {
-  throw new Error('No route has a schema.');
 }
 
 export function createServer(parts: ServerParts) {

@@ -8,7 +8,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Endpoint } from '../service/call.ts';
 import * as endpoints from '../service/endpoints.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { createOutgoing } from './http.ts';
+import { createOutgoing, NO_COMPILERS } from './http.ts';
 
 const CODES = ['NG', 'ZA', 'KE', 'EG', 'GH'];
 const METRICS = ['population_total', 'life_expectancy', 'gdp_current_usd', 'urban_population_pct'];
@@ -82,7 +82,7 @@ export async function warmUp(schema: Gateway['schema'], mayGoOn: () => Promise<b
       problem() {},
     },
   });
-  const app = fastify();
+  const app = fastify({ schemaController: { compilersFactory: NO_COMPILERS } });
   await app.register(graphqlRoute, {
     gateway,
     course: { isClosing: false, isDraining: false },
