@@ -15,7 +15,7 @@ const CODE = `
     if (query === 'hang') for (;;);
     if (query === 'throw') throw new Error('thrown');
     count += 1;
-    if (query === 'fault') parentPort.postMessage({ fault: 'at fault' });
+    if (query === 'fault') parentPort.postMessage({ error: 'at fault' });
     else parentPort.postMessage({ drawing: { width: count, height: 1, bytes: 'x'.repeat(Number(query) || 1), facts: null, warnings: [] } });
   });
 `;

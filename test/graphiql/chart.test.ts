@@ -211,7 +211,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
     expect(texts).toEqual(
       expect.arrayContaining([
         'Life expectancy at birth, total',
-        'years, latest figures: 20 of 2025, the others back to 2023',
+        'years, latest figures: 23 of 2025, the others back to 2023',
         'years',
         '60',
         'no figure',
