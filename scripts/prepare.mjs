@@ -8,9 +8,10 @@
  * (`npm ci --prefix src/graphiql`, to work on the pages), they stay. `--without-pages` leaves the pages as they are.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+// Names that a Node before 22 lacks (`fs.globSync`) are looked up when something is built.
 const root = fileURLToPath(new URL('../', import.meta.url));
 const GRAPHIQL = `${root}src/graphiql/`;
 const MODULES = `${GRAPHIQL}node_modules`;
@@ -35,7 +36,7 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
   rmSync(`${root}lib`, { recursive: true, force: true });
   run('tsc', '-p', 'tsconfig.build.json');
   // The SDL of plugins, beside the code that reads it.
-  for (const path of globSync('src/plugins/*/*.graphql', { cwd: root }))
+  for (const path of fs.globSync('src/plugins/*/*.graphql', { cwd: root }))
     cpSync(root + path, `${root}${path.replace('src', 'lib')}`);
   await checkSchema();
   await (await import('./bundle.mjs')).bundle(root);
@@ -50,7 +51,7 @@ async function checkSchema() {
   await openSchema();
   const parts = [];
   // The module that reads an SDL exports it with its resolvers.
-  for (const path of globSync('lib/plugins/*/*.js', { cwd: root })) {
+  for (const path of fs.globSync('lib/plugins/*/*.js', { cwd: root })) {
     if (!readFileSync(root + path, 'utf8').includes('readPart(')) continue;
     parts.push(Object.values(await import(`../${path}`)).find((exported) => exported?.sdl));
   }
