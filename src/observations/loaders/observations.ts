@@ -59,6 +59,8 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   let countedAhead = 0;
+  /** National rows that were prefetched, by `nameOf`, until a field wants just these. */
+  const prefetched = new Map<string, PromiseOrValue<readonly National[]>>();
   const outcomes = new OperationOutcomes(parts, doubts);
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
@@ -131,7 +133,12 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     ): PromiseOrValue<readonly National[]> {
       sending.bill.naive += countryCodes.length;
       const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
-      return mapValue(demandsOf(wanted), nationalsOf);
+      const name = nameOf(wanted);
+      const rows = prefetched.get(name);
+      if (rows === undefined) return mapValue(demandsOf(wanted), nationalsOf);
+      prefetched.delete(name);
+      countedAhead -= countryCodes.length;
+      return rows;
     },
     /**
      * Asks for rows that `rows` or `nationals` will most likely be asked for.
@@ -139,11 +146,14 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
      * @returns settles once they have come, and is never rejected; undefined if they are at hand
      */
     prefetch(wanted: WantedRows, isGuess: boolean): Promise<unknown> | undefined {
-      const coming = mapValue(
-        demandsOf(wanted, true),
-        (demands): PromiseOrValue<unknown> =>
-          wanted.isNational ? nationalsOf(demands, isGuess) : outcomes.of(demands, asTheyAre, isGuess),
-      );
+      const demands = demandsOf(wanted, true);
+      let coming: PromiseOrValue<unknown>;
+      if (wanted.isNational) {
+        const rows = mapValue(demands, (some) => nationalsOf(some, isGuess));
+        // A wrong guess is asked for anew by the field that wants it.
+        if (!isGuess) prefetched.set(nameOf(wanted), rows);
+        coming = rows;
+      } else coming = mapValue(demands, (some) => outcomes.of(some, asTheyAre, isGuess));
       // The field that wants them gets the error.
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },
@@ -172,6 +182,10 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
 }
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
+
+function nameOf({ countryCodes, metricKeys, maxAgeMs }: WantedRows): string {
+  return `${metricKeys} ${maxAgeMs} ${countryCodes}`;
+}
 
 function outcomeOf(national: National): Outcome {
   if (national instanceof Error) return national;
