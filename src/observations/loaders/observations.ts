@@ -49,15 +49,47 @@ function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: O
     );
 }
 
+/** Chooses the newest of rows, and knows beside which rows others stand. */
+function createChoice({ sending, figures: { several } }: FiguresMeans) {
+  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
+  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
+
+  /** Returns the newest of some rows by our own rule: the operation notes the others of its period. Null for none. */
+  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
+    const record = newestOf(rows);
+    const alike = record === null ? rows : alikeWith(record, rows);
+    if (record !== null && alike.length > 1) {
+      ruled ??= new Map();
+      ruled.set(record, sourcesOf(alike));
+    }
+    return record;
+  }
+
+  return {
+    newest,
+    /** Returns true if any row is known to stand beside any figure: mostly there is none. */
+    hasSeveral: () => ruled !== undefined || !several.isEmpty,
+    /**
+     * Returns the sources of the figures that stand together with a latest one, each once, in the order of their keys; null
+     * if it stands alone. It was taken by our own rule, or else the service gave it as the latest.
+     */
+    severalOf(row: ObservationRecord) {
+      const sources = ruled?.get(row);
+      if (sources !== undefined) return { sources, isByRule: true };
+      const cachedSources = several.sourcesOf(sending.caller.tenant, row);
+      return cachedSources === null ? null : { sources: cachedSources, isByRule: false };
+    },
+  };
+}
+
 type NewestOf = (rows: readonly ObservationRecord[]) => ObservationRecord | null;
 
 export type ObservationLoader = ReturnType<typeof createObservationLoader>;
 
 export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   const { effort, sending, batchGate } = parts;
-  const { several } = parts.figures;
-  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
-  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
+  const choice = createChoice(parts);
+  const { newest } = choice;
   let countedAhead = 0;
   /** National rows that were prefetched, by `nameOf`, until a field wants just these. */
   const prefetched = new Map<string, PromiseOrValue<readonly National[]>>();
@@ -77,17 +109,6 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       demands.push(...demandsFor(mode, [code], metricKeys, maxAgeMs, years));
     });
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
-  }
-
-  /** Returns the newest of some rows by our own rule: the operation notes the others of its period. Null for none. */
-  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
-    const record = newestOf(rows);
-    const alike = record === null ? rows : alikeWith(record, rows);
-    if (record !== null && alike.length > 1) {
-      ruled ??= new Map();
-      ruled.set(record, sourcesOf(alike));
-    }
-    return record;
   }
 
   /** The service may give several rows as the latest. */
@@ -157,24 +178,12 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       // The field that wants them gets the error.
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },
-    newest,
+    ...choice,
     /** Returns rows that came otherwise in the states in which the operation tells its figures. */
     inOneState: outcomes.oneState.ofRows,
     /** Has figures resolved together, the newest of each: called before any is asked for. */
     settleTogether(): void {
       outcomes.isTogether = true;
-    },
-    /** Returns true if any row is known to stand beside any figure: mostly there is none. */
-    hasSeveral: () => ruled !== undefined || !several.isEmpty,
-    /**
-     * Returns the sources of the figures that stand together with a latest one, each once, in the order of their keys; null
-     * if it stands alone. It was taken by our own rule, or else the service gave it as the latest.
-     */
-    severalOf(row: ObservationRecord) {
-      const sources = ruled?.get(row);
-      if (sources !== undefined) return { sources, isByRule: true };
-      const cachedSources = several.sourcesOf(sending.caller.tenant, row);
-      return cachedSources === null ? null : { sources: cachedSources, isByRule: false };
     },
     /** Figures that others are compared with. */
     operands: createOperandLoader(effort, (demands) => outcomes.of(demands, asTheyAre), nationalsOf),
