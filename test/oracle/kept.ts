@@ -198,7 +198,7 @@ export const KEPT: readonly Kept[] = [
     'series many times longer than an answer, in no order, without limit and total',
     { longSeries: 1100, limit: 'refused', total: false, metaLimit: false, within: 'none', size: 'tiny' },
     [ask('{ observations(countryCodes: ["UG", "LS"], metricKeys: ["rainfall_mm"]) { year period value } }')],
-    { MAX_UPSTREAM_CALLS: '60' },
+    { MAX_UPSTREAM_CALLS: '100' },
   ),
   {
     name: 'a series that is longer than the usual rows, from a service that refuses a high limit without words',
