@@ -30,7 +30,7 @@ const start = async (page: Page) => {
   await page.getByRole('button', { name: /Execute/ }).click();
 };
 /** The values that the bars of the picture are labelled with. */
-const labels = (page: Page) => page.locator('.frame text').allInnerTexts();
+const labels = (page: Page) => page.locator('.frame text').allTextContents();
 
 const subscriptions = async (origin: string) =>
   Number(/^country_graph_subscriptions (\d+)$/m.exec(await (await fetch(`${origin}/metrics`)).text())?.[1]);
