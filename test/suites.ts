@@ -64,6 +64,7 @@ export const PROGRAMS = [
   'test/address/address.test.ts',
   'test/address/drawn.test.ts',
   'test/address/hostile-figures.test.ts',
+  'test/address/publish.test.ts',
   'test/tools/off.test.ts',
   'test/tools/stdio.test.ts',
   'test/workers/rolling.test.ts',

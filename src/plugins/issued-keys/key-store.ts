@@ -247,7 +247,7 @@ for i, day in ipairs(KEYS) do
   end
   if not isThere then redis.call('HINCRBY', day, row.key, 1) end
   for measure, count in pairs(row.counts) do redis.call('HINCRBY', day, place .. measure, count) end
-  redis.call('PEXPIRE', day, row.keptMs)
+  redis.call('PEXPIRE', day, row.retentionMs)
 end
 `;
 
