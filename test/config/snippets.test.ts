@@ -53,12 +53,32 @@ const VARIABLES = { code: 'KE' };
 
 describe('a snippet', () => {
   it('a snippet of the documents is in a language that is looked into here', () => {
-    const known = ['', 'ini', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc', 'python', 'r', 'sql'];
+    const known = [
+      '',
+      'ini',
+      'graphql',
+      'sh',
+      'ts',
+      'tsx',
+      'yaml',
+      'json',
+      'jsonc',
+      'python',
+      'r',
+      'sql',
+      'html',
+    ];
     expect(snippets.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual(
       [],
     );
     expect(snippets.length).toBeGreaterThan(30);
   });
+});
+
+it.for(inLanguage('html'))('HTML of $place is the frame of a page, and its script', ({ text }) => {
+  const page = 'https://figures\\.example/c/';
+  const frame = `<iframe src="${page}\\w+[^"]*" title="\\w+" width="960" height="820" [^>]*></iframe>`;
+  expect(text.trim()).toMatch(new RegExp(`^${frame}\n<script async src="${page}frames\\.js"></script>$`));
 });
 
 describe('GraphQL', () => {
