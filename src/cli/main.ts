@@ -199,7 +199,10 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
-  const pages = env.COUNTRY_DATA_URL === undefined ? await sandboxPages(env) : {};
+  const mayHavePages = ['public-pages', 'issued-keys'].every((name) =>
+    plugins.some((plugin) => plugin.name === name),
+  );
+  const pages = env.COUNTRY_DATA_URL === undefined && mayHavePages ? await sandboxPages(env) : {};
   const config = readConfig({ ...env, ...pages }, plugins);
   const hasPages = Object.keys(pages).length > 0;
   const { createLog, standardError } = await import('../server/log.ts');
