@@ -55,7 +55,8 @@ await build({
  * by which Relay's compiler knows the fields that are null only with an error.
  */
 function schemaForClients(): string {
-  const files = globSync(here('../../schema/*.graphql')).sort();
+  const parts = ['../../schema/*.graphql', '../../src/plugins/subscriptions/*.graphql'];
+  const files = parts.flatMap((pattern) => globSync(here(pattern)).sort());
   const document = parse(files.map((file) => readFileSync(file, 'utf8')).join('\n'));
   const isKept = ({ name }: DirectiveNode | DirectiveDefinitionNode) => name.value === 'semanticNonNull';
   const bare: DocumentNode = visit(document, {
