@@ -129,7 +129,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const blanks: ReturnType<typeof blankIn>[] = [];
   const errors: ReturnType<typeof errorOf>[] = [];
   const unknown: NonNullable<ReturnType<typeof unknownIn>>[] = [];
-  // A service often sends the same bytes again, whose rows are sound for good. Row c, of the same bytes, runs 38 % less source.
+  // A service often sends the same bytes again, whose rows are sound for good.
   const records = recordsOfRows(sent) as (ObservationRecord | undefined)[];
   const fresh: ObservationRecord[] = [];
   let index = -1;
