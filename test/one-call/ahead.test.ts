@@ -230,6 +230,22 @@ describe('while the list of countries is on its way, figures', () => {
     });
   });
 
+  it('while the list of countries is on its way, figures end with a guess whose client leaves, and are not asked for again', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'none' } });
+    const mend = program.sandbox.faults.set({ kind: 'hang', route: '/v1/data' });
+    const query = `{ countries(codes: ["KE", "NG"]) { name ${FIGURE} } }`;
+    const routes = () => program.sandbox.log.map(({ route }) => route).sort();
+    const leaving = new AbortController();
+    const left = program.ask(query, { signal: leaving.signal }).catch(() => {});
+    await expect.poll(routes).toEqual(['/v1/countries', '/v1/data']);
+    leaving.abort();
+    await left;
+    await expect.poll(() => program.sandbox.log.filter(({ aborted }) => aborted)).toHaveLength(1);
+    mend();
+    expect(routes()).toEqual(['/v1/countries', '/v1/data']);
+    expect((await program.ask(query)).errors).toEqual([]);
+  });
+
   it('while the list of countries is on its way, figures are not refused with a guess that was under way or waited to leave', async () => {
     await using program = await openFewCountries(['KE', 'NG']);
     const query = `{ countries { code ${FIGURE} } }`;

@@ -82,9 +82,9 @@ export class OperationOutcomes {
     const pending = this.#ask(demands, isGuess);
     if (pending.length === 0) return make(this.#resolved(demands, null));
     return firstFailure(pending).then((failure) => {
-      // A guess that was wrong has brought nothing: what is wanted of it is asked for anew.
+      // A guess that was wrong has left nothing: what is wanted of it is asked for anew. One that failed is pending still.
       const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
-      if (mayBeUnmet && demands.some((demand) => this.#outcomeOf(demand) === undefined))
+      if (mayBeUnmet && demands.some((demand) => !this.#outcomes.has(this.#nameOf(demand))))
         return this.of(demands, make);
       return make(this.#resolved(demands, failure));
     });
