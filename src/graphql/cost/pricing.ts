@@ -347,7 +347,7 @@ async function runDry(
     plan,
     context,
     variables,
-    onPause: batchGate.closeDuring,
+    onPause: batchGate.pauseDuring,
     onList: (items: number) => effort.list(items),
     onError: () => effort.fail(1),
     isDry: true,

@@ -491,7 +491,7 @@ async function runBounded(
       plan,
       context,
       variables,
-      onPause: batchGate.closeDuring,
+      onPause: batchGate.pauseDuring,
       onList: (items: number) => effort.list(items),
       onError: () => effort.fail(1),
       errorBehavior: onError,

@@ -12,6 +12,7 @@ export function createBatchGate(longestMs: number) {
   let loading = 0;
   let longest: NodeJS.Timeout | undefined;
   let waiting: (() => void)[] = [];
+  let pause: Promise<unknown> | null = null;
 
   function open(): void {
     clearTimeout(longest);
@@ -26,20 +27,35 @@ export function createBatchGate(longestMs: number) {
       if (loading === 0 && waiting.length > 0) open();
     });
 
+  const closeDuring = <T>(promise: Promise<T>): Promise<T> => {
+    loading += 1;
+    const end = () => {
+      loading -= 1;
+      if (loading === 0 && waiting.length > 0) openSoon();
+    };
+    promise.then(end, end);
+    return promise;
+  };
+
   return {
     /** False while a load keeps it closed. */
     get isOpen() {
       return loading === 0;
     },
+    /** Settles once the execution goes on; null unless it pauses between two of its turns. */
+    get pause() {
+      return pause;
+    },
     /** Keeps the gate closed until the promise settles. It ignores the outcome. */
-    closeDuring<T>(promise: Promise<T>): Promise<T> {
-      loading += 1;
+    closeDuring,
+    /** Keeps the gate closed while the execution itself pauses: fields of the same selection may ask after it. */
+    pauseDuring<T>(turn: Promise<T>): Promise<T> {
+      pause = turn;
       const end = () => {
-        loading -= 1;
-        if (loading === 0 && waiting.length > 0) openSoon();
+        if (pause === turn) pause = null;
       };
-      promise.then(end, end);
-      return promise;
+      turn.then(end, end);
+      return closeDuring(turn);
     },
     /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
     openDuring<T>(figures: Promise<T>): Promise<T> {

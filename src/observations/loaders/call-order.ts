@@ -1,4 +1,5 @@
 import type { Payer } from '../../service/payer.ts';
+import type { BatchGate } from './batch-gate.ts';
 
 /** Work that will make a call which fills many fields: it is over once the call is about to leave, or can't any more. */
 interface Leading {
@@ -12,10 +13,18 @@ interface Leading {
  * most fields, the calls for figures and lists, then those for single records in the order of the document. So if the
  * minute has no room for all of them, what fails is the fewest fields.
  * @param isShort tells if calls are scarce
- * @param mayWait tells if nothing waits for the records themselves
+ * @param batchGate is open if nothing waits for the records themselves
  */
-export function createCallOrder(payer: Payer, isShort: () => boolean, mayWait: () => boolean) {
+export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate: BatchGate) {
   const leading = new Set<Leading>();
+
+  /** Resolves in the next turn of the event loop that the execution doesn't pause in. */
+  async function nextTurn(): Promise<void> {
+    do {
+      await batchGate.pause;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    } while (batchGate.pause !== null);
+  }
 
   return {
     /** The payer of the operation, which is told of each call that is about to leave, be it another operation's. */
@@ -41,12 +50,12 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, mayWait: (
     turnOfRecords(): Promise<void> | undefined {
       if (!isShort()) return undefined;
       return (async () => {
-        // Fields beside them may ask in the same turn.
-        await new Promise<void>((resolve) => setImmediate(resolve));
-        while (leading.size > 0 && mayWait()) {
+        // Fields beside them may ask in the same turn, or after a pause.
+        await nextTurn();
+        while (leading.size > 0 && batchGate.isOpen) {
           await Promise.all(Array.from(leading, ({ isOver }) => isOver));
           // Other calls of the same plan leave in this turn.
-          await new Promise<void>((resolve) => setImmediate(resolve));
+          await nextTurn();
         }
       })();
     },

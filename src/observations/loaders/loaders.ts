@@ -270,7 +270,7 @@ export function createLoaders(parts: LoadersParts) {
   const { ask, hasPlenty, batchGate } = parts;
   const { tenant } = parts.sending.caller;
   const isShort = () => hasPlenty !== undefined && !hasPlenty(tenant);
-  const order = createCallOrder(parts.sending.payer, isShort, () => batchGate.isOpen);
+  const order = createCallOrder(parts.sending.payer, isShort, batchGate);
   const { sending, notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);

@@ -179,7 +179,7 @@ async function executeEvent(
       context,
       rootValue: event,
       job: caller,
-      onPause: batchGate.closeDuring,
+      onPause: batchGate.pauseDuring,
       onList: (items) => effort.list(items),
       onError: () => effort.fail(1),
       errorBehavior: onError,
