@@ -145,7 +145,7 @@ function resolverList(): string {
   const from = (found: readonly { readonly file: string; readonly name: string }[]) =>
     found.map(({ file, name }) => `${nounOf(file)}.${name}`).join(', ');
   return `// Written by \`npm run codegen\`.
-import type { Unprovided } from '../schema/schema.ts';
+import type { Unprovided } from '../schema/provided.ts';
 ${imports(files)}
 
 /** The resolvers of every domain. */

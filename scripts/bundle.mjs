@@ -119,7 +119,7 @@ const OUT = 'lib/program';
  * @param {string} root
  */
 export async function bundle(root) {
-  const { readSdl } = await import('../lib/graphql/schema/schema.js');
+  const { readSdl } = await import('../lib/graphql/schema/sdl.js');
   const { plugin, check } = leaner(doneBefore(parse(readSdl(), { noLocation: true })));
   const built = await rolldown({
     cwd: root,

@@ -22,7 +22,7 @@ const NOWHERE = 'http://127.0.0.1';
 export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<string> {
   const ofSdl = Object.entries(env).filter(([name]) => name.startsWith('SUBGRAPH_'));
   const gateway = await openQuietly(NOWHERE, Object.fromEntries(ofSdl));
-  const { printClientSdl } = await import('../graphql/schema/schema.ts');
+  const { printClientSdl } = await import('../graphql/schema/sdl.ts');
   const sdl = whom === 'clients' ? printClientSdl(gateway.schema) : gateway.sdl;
   await gateway.stop();
   return sdl;

@@ -22,7 +22,8 @@ import {
 } from '../graphql/request/run.ts';
 import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
-import { createSchema, printSdl, type SchemaPart } from '../graphql/schema/schema.ts';
+import { createSchema, type SchemaPart } from '../graphql/schema/schema.ts';
+import { printSdl } from '../graphql/schema/sdl.ts';
 import type { Subgraph } from '../graphql/schema/subgraph.ts';
 import { openInFlight } from '../keys/open-in-flight.ts';
 import { openTenants, type Tenant } from '../keys/tenant.ts';

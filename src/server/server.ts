@@ -11,7 +11,7 @@ import { isAmong, patternOf } from '../config/origins.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpHost, ModelsSection, PluginHttp, Upgrade } from '../gateway/plugin.ts';
 import { METHODS } from '../graphql/request/messages.ts';
-import { printClientSdl } from '../graphql/schema/schema.ts';
+import { printClientSdl } from '../graphql/schema/sdl.ts';
 import { within } from '../shared/async/within.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';

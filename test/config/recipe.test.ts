@@ -109,7 +109,7 @@ describe('a route that is added by the steps of docs/adding-a-route.md', () => {
   it('a route added by docs/adding-a-route.md is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
     await copy.edit('schema/holiday.graphql', ' @upstream(takes: EACH)', '');
     expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
-    await copy.edit('src/graphql/schema/schema.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
+    await copy.edit('src/graphql/schema/costs.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
     const [, calls] = await ask();
     expect(calls).toBeGreaterThan(0);
   });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
 import { entities } from '../../src/graphql/resolvers/nodes.ts';
 import type { Resolvers } from '../../src/graphql/schema/generated.ts';
-import { createSchema, readSdl } from '../../src/graphql/schema/schema.ts';
+import { createSchema } from '../../src/graphql/schema/schema.ts';
+import { readSdl } from '../../src/graphql/schema/sdl.ts';
 
 /** The schema with more in it. */
 function create(sdl: string, more: readonly object[] = []) {

@@ -17,7 +17,7 @@ import type { createLoaders } from '../../observations/loaders/loaders.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';
-import { markPrefetched } from '../schema/schema.ts';
+import { markPrefetched } from '../schema/loading.ts';
 import {
   areOnlyFigures,
   asksForFigures,

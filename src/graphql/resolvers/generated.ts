@@ -1,5 +1,5 @@
 // Written by `npm run codegen`.
-import type { Unprovided } from '../schema/schema.ts';
+import type { Unprovided } from '../schema/provided.ts';
 import * as countries from './countries.ts';
 import * as indicators from './indicators.ts';
 import * as nodes from './nodes.ts';

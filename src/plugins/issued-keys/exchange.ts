@@ -12,7 +12,7 @@ import {
   type GatewayRequest,
   textIn,
 } from '../../graphql/request/messages.ts';
-import { partOf } from '../../graphql/schema/schema.ts';
+import { partOf } from '../../graphql/schema/key-checks.ts';
 import { looksIssued } from '../../keys/tenant.ts';
 import { joinBudgets } from '../../service/call-budget.ts';
 import { unreachable } from '../../service/counted-purse.ts';

@@ -1,0 +1,93 @@
+import {
+  type ArgumentNode,
+  BREAK,
+  defaultTypeResolver,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isAbstractType,
+  type TypeDefinitionNode,
+  visit,
+} from 'graphql';
+import { createObjectMemo } from '../../cache/lru.ts';
+import { checkRight, TAGS, type Tag } from '../../service/rights.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext } from './context.ts';
+import { tagOf } from './contract-tags.ts';
+import { objectTypesOf } from './object-types.ts';
+
+/** Fields of `Query` that need no key. `_service` tells a router our SDL. */
+const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
+
+/**
+ * Refuses protected fields without a key, or under one that the service has just refused, before anything else happens:
+ * such an operation costs no call. A field that takes no call would otherwise be answered under any key.
+ */
+export function requireKey(schema: GraphQLSchema): void {
+  const roots = { resolve: schema.getQueryType(), subscribe: schema.getSubscriptionType() };
+  for (const way of ['resolve', 'subscribe'] as const) {
+    for (const [name, field] of Object.entries(roots[way]?.getFields() ?? {})) {
+      const next = field[way];
+      if (PUBLIC_FIELDS.has(name) || next === undefined) continue;
+      field[way] = (source, args, context: GraphContext, info) => {
+        checkKey(context);
+        if (takesNothingOld(info)) context.loaders.observations.settleTogether();
+        return next(source, args, context, info);
+      };
+    }
+  }
+}
+
+/** Types that contracts of routers leave in the base, but that are of figures to a key. */
+const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
+
+/** Returns the part of the graph that a type is of, as a key may read it. */
+export function partOf({ name, astNode, extensions }: GraphQLNamedType): Tag | 'base' {
+  // A part of a plugin says it of its own types.
+  if (OF_FIGURES.has(name) || extensions.part === 'figures') return 'figures';
+  const tag = astNode == null ? null : tagOf(astNode as TypeDefinitionNode);
+  return TAGS.find((one) => one === tag) ?? 'base';
+}
+
+/** Has each object that is reached by an interface or a union judged by its own type, before any of it is read. */
+export function judgeObjects(schema: GraphQLSchema): void {
+  const parts = new Map(objectTypesOf(schema).map((type) => [type.name, partOf(type)]));
+  const judge = (name: string | undefined, { caller }: GraphContext) => {
+    checkRight(caller, parts.get(name ?? '') ?? 'base');
+    return name;
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isAbstractType(type)) continue;
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    type.resolveType = (value, context: GraphContext, info, abstract) => {
+      const name = resolveType(value, context, info, abstract);
+      if (context.caller.rights === undefined) return name;
+      return name instanceof Promise
+        ? name.then((objectName) => judge(objectName, context))
+        : judge(name as string | undefined, context);
+    };
+  }
+}
+
+const nothingOld = createObjectMemo<boolean>('nothingOld');
+
+/** True if some field of an operation bounds the age of its figures. */
+function takesNothingOld({ operation, fragments }: GraphQLResolveInfo): boolean {
+  const cachedResult = nothingOld.of(operation);
+  if (cachedResult !== undefined) return cachedResult;
+  let isFound = false;
+  const look = ({ name }: ArgumentNode) => {
+    if (name.value === 'maxAge') isFound = true;
+    return isFound ? BREAK : undefined;
+  };
+  for (const one of [operation, ...Object.values(fragments)]) visit(one, { Argument: look });
+  return nothingOld.put(operation, isFound);
+}
+
+function checkKey({ caller, gate }: GraphContext): void {
+  if (!/^Bearer +\S/i.test(caller.authorization ?? '')) {
+    throw new Failure('UNAUTHENTICATED', 'This field needs a key: send `Authorization: Bearer <API_KEY>`.');
+  }
+  const refusal = gate?.refusal(caller.tenant) ?? null;
+  if (refusal !== null) throw refusal.with({ route: undefined });
+}

@@ -1,0 +1,75 @@
+import {
+  defaultFieldResolver,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import { isPromise } from 'graphql/jsutils/isPromise.js';
+import type { GraphContext } from './context.ts';
+import { objectTypesOf } from './object-types.ts';
+import { asksForFigures, costOf, type FieldCost, gatesBatch } from './selection.ts';
+
+/** Types below which a field can ask for figures, in some selection: no other type needs a look at its selection. */
+function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
+  const leading = new Set<string>();
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const type of Object.values(schema.getTypeMap())) {
+      if (leading.has(type.name) || type.name.startsWith('__')) continue;
+      const fields = isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
+      const below = fields.map((field) => getNamedType(field.type));
+      const members = isCompositeType(type) && !isObjectType(type) ? schema.getPossibleTypes(type) : [];
+      if (fields.some(asksForFigures) || [...below, ...members].some(({ name }) => leading.has(name))) {
+        leading.add(type.name);
+        grew = true;
+      }
+    }
+  }
+  return leading;
+}
+
+const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDENTIFIED']);
+
+/**
+ * Makes every field that is still loading hold the batch of figures back, if the selection below it can add to that
+ * batch. Fields that ask for figures themselves don't: the batch waits to answer them. Fields that find objects by
+ * their identifiers may be either, and see to it themselves.
+ */
+export function gateWhileLoading(schema: GraphQLSchema): void {
+  const leading = typesThatLead(schema);
+  for (const type of objectTypesOf(schema)) {
+    for (const field of Object.values(type.getFields())) {
+      const isOwnConcern = OWN_CONCERN.has(costOf(field));
+      if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
+      if (leading.has(getNamedType(field.type).name)) field.resolve = gated(field.resolve);
+    }
+  }
+}
+
+function gated(
+  resolve: GraphQLFieldResolver<unknown, GraphContext>,
+): GraphQLFieldResolver<unknown, GraphContext> {
+  return (source, args, context, info) => {
+    const result = resolve(source, args, context, info);
+    const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
+    if (loading.length > 0 && gatesBatch(info)) {
+      for (const promise of loading) if (!isPrefetched(promise)) context.batchGate.closeDuring(promise);
+    }
+    return result;
+  };
+}
+
+const prefetchedMark = Symbol('asked ahead');
+
+type Loading<Result> = Promise<Result> & { [prefetchedMark]?: true };
+
+export const isPrefetched = (loading: Loading<unknown>): boolean => loading[prefetchedMark] === true;
+
+/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
+export function markPrefetched<Result>(loading: Loading<Result>): Promise<Result> {
+  loading[prefetchedMark] = true;
+  return loading;
+}
