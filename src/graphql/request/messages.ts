@@ -130,6 +130,14 @@ export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly 
   ['QUERY', { hasBody: true, isSafe: true }],
 ]);
 
+/**
+ * True if a body brings several operations: in an array, or one with a list of variables, for each of which it is to run
+ * (variable batching, of the draft of GraphQL over HTTP).
+ */
+export function isBatch(body: unknown): boolean {
+  return Array.isArray(body) || (isObject(body) && Array.isArray(body.variables));
+}
+
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly onError: ErrorBehavior;

@@ -7,6 +7,7 @@ import {
   type GatewayRequest,
   type GatewayResponse,
   type HandleRequest,
+  isBatch,
   isExplained,
   textIn,
   VARIES,
@@ -47,7 +48,7 @@ function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: Kernel,
 ): AnswerTable | string | null {
-  if (Array.isArray(request.body))
+  if (isBatch(request.body))
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
   const asked = textIn(request, persisted);
   if (asked === null) return null;
