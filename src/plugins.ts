@@ -5,6 +5,7 @@ import { extraRoutes } from './plugins/extra-routes/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
 import { issuedKeys } from './plugins/issued-keys/plugin.ts';
 import { mcpTools } from './plugins/mcp-tools/plugin.ts';
+import { offline } from './plugins/offline/plugin.ts';
 import { publicPages } from './plugins/public-pages/plugin.ts';
 import { subscriptions } from './plugins/subscriptions/plugin.ts';
 import { tracing } from './plugins/tracing/plugin.ts';
@@ -15,6 +16,7 @@ import { tracing } from './plugins/tracing/plugin.ts';
  */
 export const plugins: readonly PluginDefinition[] = [
   issuedKeys,
+  offline,
   extraRoutes,
   tracing,
   csvTables,
@@ -28,6 +30,7 @@ export const plugins: readonly PluginDefinition[] = [
 /** Those of a gateway without a program around it. */
 export const libraryPlugins: readonly PluginDefinition[] = [
   issuedKeys,
+  offline,
   extraRoutes,
   csvTables,
   batches,

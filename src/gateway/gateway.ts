@@ -17,6 +17,7 @@ import { createCallers, PlainRequests } from '../graphql/request/messages.ts';
 import {
   createOpenRun,
   Execution,
+  type LoadingMeans,
   type OperationEvent,
   type OperationsParts,
 } from '../graphql/request/run.ts';
@@ -27,14 +28,16 @@ import { printSdl } from '../graphql/schema/sdl.ts';
 import type { Subgraph } from '../graphql/schema/subgraph.ts';
 import { openInFlight } from '../keys/open-in-flight.ts';
 import { openTenants, type Tenant } from '../keys/tenant.ts';
-import { freshnessIn, NO_TENANT_CACHE, openTenantCache } from '../keys/tenant-cache.ts';
+import { freshnessIn, NO_TENANT_CACHE, openAgelessCache, openTenantCache } from '../keys/tenant-cache.ts';
 import type { FiguresParts } from '../observations/client.ts';
-import { createObservationClient } from '../observations/client.ts';
+import { createCachedClient, createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
 import { createCachedNames, noteNamesStage } from '../observations/loaders/loaders.ts';
 import { createTickersLearned } from '../observations/loaders/tickers.ts';
 import { createLearned } from '../observations/planner/learned.ts';
 import type { Attempt } from '../service/attempt.ts';
+import { cachedStage } from '../service/cached-lists.ts';
+import type { Send } from '../service/call.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, createSteadyClock, systemClock } from '../shared/async/clock.ts';
 import { openPlugins } from './opened-plugins.ts';
@@ -100,7 +103,7 @@ export async function createGateway(parts: GatewayParts) {
   };
   const { persisted } = stage;
   const openRun = createOpenRun(stage, means);
-  const callerOf = createCallers(tenants);
+  const callerOf = createCallers(tenants, plugins.offline);
   const admission = new Admission(config.maxConcurrentOperations, parts.takenMemory);
   const caches = {
     plainRequests: new PlainRequests(persisted),
@@ -302,10 +305,11 @@ function composeService(
     endpoints,
     upstream: { ask: askService, send, ledger, outage, gate },
   }: ReturnType<typeof openService>,
-  { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups }: Stores,
+  stores: Stores,
   { config, observer }: GatewayParts,
   schema: GraphQLSchema,
 ) {
+  const { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups } = stores;
   const freshness = freshnessIn(config);
   const learned = createLearned(elapsed);
   const ask = noteNamesStage(askService, learned);
@@ -338,11 +342,13 @@ function composeService(
     events: { lookups: lookups.figures, onRows: observer.rows },
   };
   const observations = createObservationClient(figures);
+  const tickersLearned = createTickersLearned(elapsed);
+  const offline = once(() => composeOffline(figures, learned, tickersLearned, stores));
   const quota = async (tenant: Tenant) => {
     await ledger.refresh(tenant);
     return ledger.quota(tenant);
   };
-  const common = { tickersLearned: createTickersLearned(elapsed), quota };
+  const common = { tickersLearned, quota };
   const direct: ServiceMeans = {
     ask,
     observations,
@@ -357,11 +363,11 @@ function composeService(
   return {
     learned,
     direct,
-    openPricing: async () => {
+    openPricing: async (isOffline: boolean) => {
       const { createPricing } = await import('../graphql/cost/pricing.ts');
       return createPricing({
         ...common,
-        figures,
+        figures: isOffline ? offline().figures : figures,
         schema,
         given,
         partEndpoints: endpoints,
@@ -377,6 +383,51 @@ function composeService(
       mayGuess: ledger.mayGuess,
       gate,
       cachedNames: createCachedNames(cacheParts, learned),
+      offline: () => offline().means,
     },
+  };
+}
+
+/** Makes the means of callers on whose behalf nothing is asked: they have no way to the service, and take any age. */
+function composeOffline(
+  figures: FiguresParts,
+  learned: ReturnType<typeof createLearned>,
+  tickersLearned: ReturnType<typeof createTickersLearned>,
+  { store, tenants, tenantCache: written, steadyNow: now, lookups }: Stores,
+) {
+  const tenantCache = openAgelessCache(store, tenants, written);
+  const freshness = { ttlMs: Number.POSITIVE_INFINITY, staleMs: 0 };
+  const cacheParts = { tenantCache, freshness, now };
+  const outage = { failure: () => null };
+  const send: Send = async (call, { caller: { offline } }) => {
+    throw offline?.ofCall(call) ?? new Error('This caller may ask the service.');
+  };
+  const ask = noteNamesStage(cachedStage(send, { ...cacheParts, lookups: lookups.lists }, outage), learned);
+  const offline: FiguresParts = {
+    ...figures,
+    service: { send, ask, outage },
+    cache: {
+      ...cacheParts,
+      entries: createObservationEntries(tenantCache, figures.cache.entries.several),
+      save() {},
+      refusedNames: createRefusedNames(now, 0),
+    },
+  };
+  const means: LoadingMeans = {
+    ask,
+    tickersLearned,
+    hasPlenty: undefined,
+    mayGuess: undefined,
+    cachedNames: createCachedNames(cacheParts, learned),
+    observations: createCachedClient(offline),
+  };
+  return { figures: offline, means };
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }

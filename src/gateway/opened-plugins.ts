@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
-import type { Handle, HandleRequest } from '../graphql/request/messages.ts';
+import type { Handle, HandleRequest, OfflineMode } from '../graphql/request/messages.ts';
 import { within } from '../shared/async/within.ts';
 import type { ComposedGateway, Kernel, Plugin, PluginDefinition, PluginHost, PluginHttp } from './plugin.ts';
 
@@ -50,6 +50,11 @@ export class OpenedPlugins {
 
   api<Shape>(name: string): Shape | null {
     return (this.#byName.get(name)?.api?.() as Shape | undefined) ?? null;
+  }
+
+  /** The mode in which nothing is asked, of the plugin that has one; null if none does. */
+  get offline(): OfflineMode | null {
+    return this.all.find(({ offline }) => offline !== undefined)?.offline ?? null;
   }
 
   /** The first of the list is the outermost. */

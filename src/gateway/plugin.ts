@@ -20,6 +20,7 @@ import type {
   GatewayResponse,
   Handle,
   HandleRequest,
+  OfflineMode,
 } from '../graphql/request/messages.ts';
 import type { Wording } from '../graphql/request/prefixed.ts';
 import type { OpenRun, OperationsParts } from '../graphql/request/run.ts';
@@ -112,6 +113,11 @@ export interface Plugin {
   operation?(next: Handle, kernel: Kernel): Handle;
   /** Texts of operations of its own, which may run beside the trusted ones, and are not listed among them. */
   readonly documents?: readonly string[];
+  /**
+   * Has operations answered from what is cached alone, at no call, and words the errors of what isn't. The header
+   * `x-offline` asks for it if any plugin has this.
+   */
+  readonly offline?: OfflineMode;
   /** Wraps each call, before it is tried, counted or paced: it may answer by itself, or refuse. */
   call?(next: Send): Send;
   /**

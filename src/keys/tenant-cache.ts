@@ -329,3 +329,26 @@ export function openTenantCache(store: Store | null, config: Config, tenants: Te
   const authTtlMs = config.authTtlSeconds * 1000;
   return createTenantCache({ store, tenants, authTtlMs, retentionMs: ttlMs + staleMs, maxNames });
 }
+
+/**
+ * Opens the cache for those who can't ask: of any age, and whenever the service has accepted the key, unless it has
+ * refused it since. Nothing is written to it.
+ * @param written the cache whose values it reads, also those on their way to the store
+ */
+export function openAgelessCache(store: Store | null, tenants: Tenants, written: TenantCache): TenantCache {
+  if (store === null || written === NO_TENANT_CACHE) return NO_TENANT_CACHE;
+  const ageless = { authTtlMs: Number.POSITIVE_INFINITY, retentionMs: Number.POSITIVE_INFINITY };
+  const cache = createTenantCache({ store, tenants, ...ageless });
+  if (cache.isAllHere) return cache;
+  return {
+    ...cache,
+    async read<Value>(tenant: Tenant, names: readonly string[]) {
+      await written.landed();
+      return cache.read<Value>(tenant, names);
+    },
+    async readOne<Value>(tenant: Tenant, name: string) {
+      await written.landed();
+      return cache.readOne<Value>(tenant, name);
+    },
+  };
+}

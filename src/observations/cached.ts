@@ -169,15 +169,19 @@ class Served {
   readonly #events: FiguresEvents;
   #count = 0;
   #freshUntilMs = Number.POSITIVE_INFINITY;
+  #oldestAtMs = Number.POSITIVE_INFINITY;
+  #newestAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(events: FiguresEvents) {
     this.#events = events;
   }
 
   /** @param untilMs instant at which the entry is past its time */
-  add(demand: Demand, untilMs: number): void {
+  add(demand: Demand, { atMs }: ObservationEntry, untilMs: number): void {
     this.#count += 1;
     if (untilMs < this.#freshUntilMs) this.#freshUntilMs = untilMs;
+    if (atMs < this.#oldestAtMs) this.#oldestAtMs = atMs;
+    if (atMs > this.#newestAtMs) this.#newestAtMs = atMs;
     this.#events.onCached?.(demand);
   }
 
@@ -185,7 +189,7 @@ class Served {
     if (this.#count === 0) return;
     bill.cached += this.#count;
     if (this.#events.lookups !== undefined) this.#events.lookups.hits += this.#count;
-    onCached?.(this.#freshUntilMs);
+    onCached?.(this.#freshUntilMs, observations.route, this.#oldestAtMs, this.#newestAtMs);
   }
 }
 
@@ -214,7 +218,7 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
         wanted.push(demand.years === null || entry.years !== null ? demand : wholeOf(demand));
         checkedAtMs.push(entry.checkedAtMs);
       }
-      served.add(demand, untilMs);
+      served.add(demand, entry, untilMs);
       return entry.rows;
     });
     served.bill(sending);
@@ -301,7 +305,7 @@ function refusedLately(
   const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (nowMs >= untilMs) return undefined;
   bill.cached += 1;
-  onCached?.(untilMs);
+  onCached?.(untilMs, observations.route, refused.atMs, refused.atMs);
   return refused.outcome;
 }
 
@@ -483,7 +487,7 @@ async function outcomesOf(
     }
     const error = refusal ?? doubt;
     if (fetchedOutcome === undefined && error === null && entry !== undefined)
-      served.add(demand, freshUntilMs(entry, demand, cache.freshness));
+      served.add(demand, entry, freshUntilMs(entry, demand, cache.freshness));
     const outcome = fetchedOutcome ?? error ?? entry?.rows ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, cache) : outcome);

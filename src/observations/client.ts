@@ -27,7 +27,7 @@ import { type Demand, takenUntilMs } from './planner/demand.ts';
 import { mayNameYears } from './planner/learned.ts';
 import { inWhole, type Planning, sharesOf } from './planner/modes.ts';
 import { createObservationPool, type PoolParts } from './pool.ts';
-import { createPrefetch } from './prefetch.ts';
+import { createPrefetch, NO_PREFETCH } from './prefetch.ts';
 
 interface LeaseParts {
   readonly inFlight: InFlight;
@@ -122,6 +122,47 @@ export function createObservationClient(parts: FiguresParts) {
       const participant = pool.join(caller);
       const figures: Figures = { ...shared, fetch: cachedFiguresStage(participant.fetch, caching) };
       return { participant, figures };
+    },
+  };
+}
+
+/**
+ * Answers from cached entries alone, for callers on whose behalf nothing is asked. Operations don't meet, since none of
+ * them waits for anything.
+ */
+export function createCachedClient(
+  parts: Pick<FiguresParts, 'planning' | 'service' | 'cache' | 'events'>,
+): ObservationClient {
+  const caching: CachingParts = {
+    ...parts,
+    prefetch: NO_PREFETCH,
+    // Only entries that are older than a caller takes are past their time, and none can be renewed.
+    revalidation: {
+      check:
+        async () =>
+        ({ entry }) =>
+          entry.checkedAtMs,
+      countCalls() {},
+    },
+  };
+  const fetch: Fetch = async (demands, { caller: { offline } }) => {
+    const failure = offline?.ofFigures(demands) ?? new Error('This caller may ask the service.');
+    return new Map(demands.map(({ key }) => [key, failure]));
+  };
+  const figures: Figures = {
+    find: findCached(caching),
+    fetch: cachedFiguresStage(fetch, caching),
+    several: parts.cache.entries.several,
+  };
+  return {
+    join({ tenant }) {
+      let isHere = true;
+      tenant.underWay += 1;
+      const leave = () => {
+        if (isHere) tenant.underWay -= 1;
+        isHere = false;
+      };
+      return { participant: { fetch, expect() {}, forgo() {}, leave }, figures };
     },
   };
 }

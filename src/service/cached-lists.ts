@@ -125,6 +125,8 @@ function freshMs(
   { maxAgeMs }: { readonly maxAgeMs: number },
   allowedMs: number | null,
 ): number {
+  // Who can't ask takes any answer, whatever its headers allow.
+  if (ttlMs === Number.POSITIVE_INFINITY) return maxAgeMs;
   return Math.min(allowedMs ?? ttlMs, ttlMs, maxAgeMs);
 }
 
@@ -145,7 +147,8 @@ function serveFresh<Params, Result>(
   const { sending, call } = asked;
   sending.bill.cached += 1;
   if (stage.lookups !== undefined) stage.lookups.hits += 1;
-  sending.onCached?.(cached.atMs + freshMs(stage, asked, cached.answer.allowedMs));
+  const { atMs } = cached;
+  sending.onCached?.(atMs + freshMs(stage, asked, cached.answer.allowedMs), call.route, atMs, atMs);
   stage.onCached?.(call);
   return recordsIn(cached, call);
 }

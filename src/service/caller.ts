@@ -20,6 +20,23 @@ export interface Caller extends Job {
   readonly refusalOf?: ((text: string) => Failure | null) | undefined;
   /** The parts of the graph that its key may read; left out if it may read all. */
   readonly rights?: Rights | undefined;
+  /** Set if nothing is asked on its behalf: what is cached answers, however old, and the rest fails as this words it. */
+  readonly offline?: Uncached | undefined;
+}
+
+/** Figures that somebody asks for: the latest of a country and metric, or a series, of all years if none are named. */
+interface WantedFigures {
+  readonly countryCode: string;
+  readonly metricKey: string;
+  readonly mode: 'latest' | 'series';
+  readonly years: { readonly from: number | null; readonly to: number | null } | null;
+}
+
+/** Words the failure of what isn't cached, for callers on whose behalf nothing is asked. */
+export interface Uncached {
+  ofCall(call: { readonly route: string; readonly target: string }): Failure;
+  /** @param figures of one operation that are missing together */
+  ofFigures(figures: readonly WantedFigures[]): Failure;
 }
 
 /** One of those who share a key. */

@@ -34,8 +34,8 @@ export interface Sending {
   readonly isAnew?: true;
   /** Called once, at the instant the request leaves; an error that it throws keeps the request from being sent. */
   readonly onLeaving?: () => void;
-  /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
-  readonly onCached?: (freshUntilMs: number) => void;
+  /** Called with the expiry of cache hits of a route, and the ages of their answers: in milliseconds since the epoch. */
+  readonly onCached?: (freshUntilMs: number, route: string, oldestAtMs: number, newestAtMs: number) => void;
   /** Called with the expiry of each answer that has just come, as `onCached`; 0 if it has none. */
   readonly onFetched?: (freshUntilMs: number) => void;
   /** Called with records that are past their time and served for want of newer ones. */

@@ -15,6 +15,7 @@ export const FAILURES = {
   UPSTREAM_INVALID_RESPONSE: { retryable: false },
   UPSTREAM_INCOMPLETE: { retryable: false },
   UPSTREAM_ROUTE_ABSENT: { retryable: false },
+  NOT_HELD: { retryable: false },
   OPERATION_TOO_EXPENSIVE: { retryable: false },
   OPERATION_TIMEOUT: { retryable: true },
   OVERLOADED: { retryable: true },
@@ -46,6 +47,8 @@ export interface FailureFields {
   readonly limit?: number | undefined;
   /** Whether asking again can help, where that isn't as its code has it. */
   readonly retryable?: boolean | undefined;
+  /** The command that would fetch what isn't cached. */
+  readonly command?: string | undefined;
   /** Response names down to the field that makes an operation dear, such as `countries.observations`. */
   readonly field?: string | undefined;
 }

@@ -27,6 +27,7 @@ interface Case {
 /** Codes that no single operation meets here: `overload.test.ts`, `test/operations/persisted.test.ts`, `test/issued`. */
 const ELSEWHERE = [
   'UPSTREAM_ROUTE_ABSENT',
+  'NOT_HELD',
   'OVERLOADED',
   'DOCUMENT_NOT_ALLOWED',
   'KEY_EXPIRED',

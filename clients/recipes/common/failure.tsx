@@ -56,6 +56,8 @@ function wordsFor(code: ErrorCode | undefined): string {
       return 'The service’s answer can’t be used.';
     case ErrorCode.UPSTREAM_ROUTE_ABSENT:
       return 'The service has no such records.';
+    case ErrorCode.NOT_HELD:
+      return 'This has not been fetched yet.';
     case ErrorCode.BAD_USER_INPUT:
     case ErrorCode.DOCUMENT_NOT_ALLOWED:
     case ErrorCode.OPERATION_TOO_EXPENSIVE:

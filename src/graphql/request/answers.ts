@@ -318,8 +318,12 @@ export class AnswersTable implements Shrinkable {
   }
 }
 
-/** Names the answer to a question: an answer under one key is none under a key of other rights. */
-function nameOf(question: string, { tenant: { digest }, rights }: Caller): string {
+/**
+ * Names the answer to a question: an answer under one key is none under a key of other rights, nor one from what is
+ * cached alone an answer to those who may ask.
+ */
+function nameOf(question: string, { tenant: { digest }, rights, offline }: Caller): string {
+  if (offline !== undefined) return `${digest} offline ${rights?.name ?? ''}\n${question}`;
   return rights === undefined ? `${digest}\n${question}` : `${digest} ${rights.name}\n${question}`;
 }
 

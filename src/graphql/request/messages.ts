@@ -42,14 +42,25 @@ export interface Exchanged {
 /** Tells who asks, and by which key of the service. */
 export type CallerOf = ReturnType<typeof createCallers>;
 
+/** Has operations answered from what is cached alone: all of them, or those that a header asks that for. */
+export interface OfflineMode extends NonNullable<Caller['offline']> {
+  readonly isAlways: boolean;
+}
+
+interface CallerHeaders {
+  readonly authorization?: string | null | undefined;
+  readonly 'x-offline'?: string | undefined;
+}
+
 /**
  * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
  * request to request. Unless it is exchanged, an issued key is no key.
+ * @param offline null if any operation may ask the service
  */
-export function createCallers(tenants: Tenants) {
+export function createCallers(tenants: Tenants, offline: OfflineMode | null = null) {
   let since = 0;
   return (
-    { authorization: given = null }: { readonly authorization?: string | null | undefined },
+    { authorization: given = null, 'x-offline': isOffline }: CallerHeaders,
     exchanged?: Exchanged,
   ): Caller => {
     const borne = exchanged?.authorization ?? given;
@@ -58,7 +69,19 @@ export function createCallers(tenants: Tenants) {
     const { budget, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (budget ?? tenant).flow : UNPROVEN;
     since += 1;
-    return { authorization, tenant, budget, visitor, note, refusalOf, rights, flow, since, slices: 0 };
+    const caller = {
+      authorization,
+      tenant,
+      budget,
+      visitor,
+      note,
+      refusalOf,
+      rights,
+      flow,
+      since,
+      slices: 0,
+    };
+    return offline !== null && (offline.isAlways || isOffline === '1') ? { ...caller, offline } : caller;
   };
 }
 
@@ -613,6 +636,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   UPSTREAM_INVALID_RESPONSE: 502,
   UPSTREAM_INCOMPLETE: 502,
   UPSTREAM_ROUTE_ABSENT: 502,
+  NOT_HELD: 404,
   UPSTREAM_TIMEOUT: 504,
   OPERATION_TIMEOUT: 504,
 };

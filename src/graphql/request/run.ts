@@ -97,6 +97,8 @@ export interface OperationRun {
   fetchedUntilMs: number;
   /** True if the answer holds for any later request of the same, while the answers that were read are fresh. */
   isLasting: boolean;
+  /** The times of the cached answers that it is made of; null if the service could have been asked. */
+  readonly ages: Ages | null;
 }
 
 export type OpenRun = ReturnType<typeof createOpenRun>;
@@ -111,8 +113,46 @@ export interface WrittenAnswer {
 }
 
 /** Returns the `extensions` of the answer to an operation; those that are undefined are left out. */
-export function extensionsOf({ bill, context: { warnings } }: OperationRun) {
-  return { upstream: shown(bill), warnings: warnings.listed() };
+export function extensionsOf({ bill, context: { warnings }, ages }: OperationRun) {
+  return { upstream: shown(bill), warnings: warnings.listed(), freshness: ages?.shown() };
+}
+
+/** Times at which the service sent something, as an answer tells them: ISO 8601, UTC. */
+interface ShownAges {
+  readonly oldestFetchedAt: string;
+  readonly newestFetchedAt: string;
+}
+
+/** The times at which the service sent what an operation is answered with, by routes. */
+class Ages {
+  readonly #byRoute = new Map<string, { oldestAtMs: number; newestAtMs: number }>();
+
+  note(route: string, oldestAtMs: number, newestAtMs: number): void {
+    const ages = this.#byRoute.get(route) ?? { oldestAtMs, newestAtMs };
+    ages.oldestAtMs = Math.min(ages.oldestAtMs, oldestAtMs);
+    ages.newestAtMs = Math.max(ages.newestAtMs, newestAtMs);
+    this.#byRoute.set(route, ages);
+  }
+
+  /** Returns them as they are shown. Times of all routes are left out if there is none. */
+  shown(): { readonly offline: true; readonly byRoute: Record<string, ShownAges> } & Partial<ShownAges> {
+    const byRoute = [...this.#byRoute].sort(([one], [other]) => (one < other ? -1 : 1));
+    const all = byRoute.map(([, ages]) => ages);
+    const ages = {
+      oldestAtMs: Math.min(...all.map(({ oldestAtMs }) => oldestAtMs)),
+      newestAtMs: Math.max(...all.map(({ newestAtMs }) => newestAtMs)),
+    };
+    return {
+      offline: true,
+      ...(all.length > 0 && shownAges(ages)),
+      byRoute: Object.fromEntries(byRoute.map(([route, some]) => [route, shownAges(some)])),
+    };
+  }
+}
+
+function shownAges({ oldestAtMs, newestAtMs }: { oldestAtMs: number; newestAtMs: number }): ShownAges {
+  const [oldestFetchedAt, newestFetchedAt] = [oldestAtMs, newestAtMs].map((ms) => new Date(ms).toISOString());
+  return { oldestFetchedAt, newestFetchedAt } as ShownAges;
 }
 
 /** Returns a bill as it is shown: fields that share nothing take no less than the calls for all of them together. */
@@ -244,21 +284,23 @@ export function describeOperation(
   });
 }
 
+/** What loads the lists and the figures of operations. */
+export interface LoadingMeans
+  extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'hasPlenty' | 'mayGuess' | 'cachedNames'> {
+  readonly observations: ObservationClient;
+}
+
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
   { config, tenantCache, learned, now }: OperationsParts,
-  service: {
-    readonly ask: LoadersParts['ask'];
-    readonly tickersLearned: LoadersParts['tickersLearned'];
-    readonly hasPlenty: LoadersParts['hasPlenty'];
-    readonly mayGuess: LoadersParts['mayGuess'];
-    readonly cachedNames: LoadersParts['cachedNames'];
-    readonly observations: ObservationClient;
+  service: LoadingMeans & {
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
+    /** Returns the means of callers on whose behalf nothing is asked. */
+    readonly offline: () => LoadingMeans;
   },
 ) {
-  const { observations, gate, quota, ...lists } = service;
+  const { gate, quota, offline, ...online } = service;
   const citing = citingOf(config);
   return (
     request: GatewayRequest,
@@ -281,18 +323,24 @@ export function createOpenRun(
       deadline,
       trace,
       waitDeadlineMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
-      onCached(freshUntilMs) {
+      onCached(freshUntilMs, route, oldestAtMs, newestAtMs) {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
+        ages?.note(route, oldestAtMs, newestAtMs);
       },
       onFetched(freshUntilMs) {
         if (freshUntilMs < run.fetchedUntilMs) run.fetchedUntilMs = freshUntilMs;
       },
     };
+    const isOffline = caller.offline !== undefined;
+    const ages = isOffline ? new Ages() : null;
+    const { observations, ...lists } = isOffline ? offline() : online;
     const { participant, figures } = observations.join(caller);
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
     const batchGate = createBatchGate(config.batchHoldMs);
-    const effort = new Effort(caller.tenant);
+    const { tenant } = caller;
+    // Offline nobody can prove a key: that it was accepted once is enough.
+    const effort = new Effort(isOffline ? whoseKeyIsKnown(tenant) : tenant);
     const run: OperationRun = {
       context: {
         caller,
@@ -326,8 +374,17 @@ export function createOpenRun(
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.tenant),
       isLasting: true,
+      ages,
     };
     return run;
+  };
+}
+
+function whoseKeyIsKnown(tenant: Tenant) {
+  return {
+    get isProven() {
+      return tenant.isKnown;
+    },
   };
 }
 
@@ -348,13 +405,16 @@ export interface RanOperation {
 
 const NULL: StringPieces = ['null'];
 
+/** @param isOffline true to price what would have to be fetched, if cached answers of any age will do */
+type OpenPricing = (isOffline: boolean) => Promise<ReturnType<typeof createPricing>>;
+
 /** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
-  readonly #openPricing: () => Promise<ReturnType<typeof createPricing>>;
+  readonly #openPricing: OpenPricing;
 
   /** @param openPricing loads what prices operations: most are never priced */
-  constructor(parts: OperationsParts, openPricing: () => Promise<ReturnType<typeof createPricing>>) {
+  constructor(parts: OperationsParts, openPricing: OpenPricing) {
     this.#parts = parts;
     this.#openPricing = openPricing;
   }
@@ -366,10 +426,11 @@ export class Execution {
   ): Promise<GraphQLError | null> {
     const { learned, config } = this.#parts;
     const { prepared, variables, bound, plan } = planned;
-    if (bound(learned.facts().maxRows) <= config.maxUpstreamCalls) return null;
+    if (caller.offline !== undefined || bound(learned.facts().maxRows) <= config.maxUpstreamCalls)
+      return null;
     const { document, operation } = prepared;
     const priced = { document, operation, variables, caller, plan };
-    const pricing = await this.#openPricing();
+    const pricing = await this.#openPricing(false);
     const refusal = await pricing.refusalOf(priced);
     return refusal && errorOf(refusal, 400);
   }
@@ -384,7 +445,7 @@ export class Execution {
     { context: { caller, warnings } }: OperationRun,
   ) {
     const plan = planOperation(this.#parts.schema, document, operation, variables);
-    const pricing = await this.#openPricing();
+    const pricing = await this.#openPricing(caller.offline !== undefined);
     const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
     if (explained instanceof Failure) throw errorOf(explained, 400);
     return explained;

@@ -223,6 +223,8 @@ export type ErrorCode =
   | 'KEY_EXPIRED'
   /** The requests of this month are spent. They come back at `resetsAt`. */
   | 'MONTHLY_QUOTA_EXCEEDED'
+  /** Nothing is sent for this operation, and what the field takes is not cached. `command` would fetch it. */
+  | 'NOT_HELD'
   /** The request names no operation, or one that isn't there. */
   | 'OPERATION_RESOLUTION_FAILURE'
   /** The operation took longer than allowed, and this field had not come by then. */

@@ -24,8 +24,8 @@ import { createObservationLoader } from './observations.ts';
 import type { TickerLoader, TickersLearned } from './tickers.ts';
 
 /** Names that, at no call, are known to be all there are. */
-interface CachedNames {
-  readonly freshUntilMs: number;
+interface CachedNames extends Pick<CachedList<unknown>, 'freshUntilMs' | 'atMs'> {
+  readonly route: string;
   /** Names in the list's spelling. */
   readonly names: readonly string[];
   /** True if there may be something of the name, in any case. */
@@ -39,6 +39,8 @@ type FindCachedNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<
 interface CachedList<Result> {
   readonly records: Result;
   readonly freshUntilMs: number;
+  /** Instant at which the service sent them. */
+  readonly atMs: number;
 }
 
 /** Looks for fresh records of an endpoint, and never asks for them; null if the service would have to be asked. */
@@ -49,14 +51,17 @@ function createCachedList<Params, Result>(
 ): (tenant: Tenant) => PromiseOrValue<CachedList<Result> | null> {
   const call = makeCall(endpoint, params);
   return (tenant) => {
-    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
+    if (tenantCache === NO_TENANT_CACHE) return null;
     const listOf = (
       entry: Awaited<ReturnType<typeof cachedRecords<Params, Result>>>,
     ): CachedList<Result> | null => {
-      if (entry === null || entry.records === null) return null;
+      // A store elsewhere tells with the entry if the key is accepted.
+      if (entry === null || entry.records === null || !tenantCache.isAccepted(tenant)) return null;
       const { records, atMs, answer } = entry;
-      const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
-      return now() < freshUntilMs ? { records, freshUntilMs } : null;
+      const { ttlMs } = freshness;
+      const isAnyAge = ttlMs === Number.POSITIVE_INFINITY;
+      const freshUntilMs = atMs + (isAnyAge ? ttlMs : Math.min(answer.allowedMs ?? ttlMs, ttlMs));
+      return now() < freshUntilMs ? { records, freshUntilMs, atMs } : null;
     };
     const entry = cachedRecords(endpoint, params, call, tenant, tenantCache);
     return entry instanceof Promise ? entry.then(listOf) : listOf(entry);
@@ -73,6 +78,8 @@ const USUAL_ROWS = 100;
  * call for a name that may be unknown depends on it, and most operations name something.
  */
 const NOTHING_MS = 1_000;
+
+const ROUTES = { countries: service.countries.route, metrics: service.indicators.route } as const;
 
 const folded = createObjectMemo<ReadonlySet<string>>('names');
 
@@ -114,7 +121,8 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
     folded.put(list, all);
     const has = (name: string) => all.has(name.toUpperCase());
     for (const name of figured[dimension]) if (!has(name)) return null;
-    return { freshUntilMs: cachedList.freshUntilMs, names, has };
+    const { freshUntilMs, atMs } = cachedList;
+    return { freshUntilMs, atMs, route: ROUTES[dimension], names, has };
   }
 
   return (dimension, tenant) => {
@@ -345,9 +353,9 @@ export function createLoaders(parts: LoadersParts) {
       return names;
     },
     /** Counts that some of the answer follows from cached names. */
-    servedBy({ freshUntilMs }: CachedNames): void {
+    servedBy({ freshUntilMs, route, atMs }: CachedNames): void {
       sending.bill.cached += 1;
-      sending.onCached?.(freshUntilMs);
+      sending.onCached?.(freshUntilMs, route, atMs, atMs);
     },
     observations: { ...createObservationLoader({ ...parts, sending, order }, doubts), ...notes },
   };
