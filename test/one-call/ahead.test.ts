@@ -333,4 +333,21 @@ describe('while the list of countries is on its way, figures', () => {
     expect(upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
     expect(program.sandbox.log).toHaveLength(2);
   });
+
+  it('while the list of countries is on its way, figures are within the price beside a figure by its identifier', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'none' } });
+    // Its calls are known to be plenty.
+    for (let i = 0; i < 6; i += 1) await program.ask('{ countries { name } }');
+    const { data } = await program.ask(
+      '{ observations(countryCodes: ["NG"], metricKeys: ["population_total"], latest: true) { id } }',
+    );
+    const query =
+      'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Country { name observations(metricKeys: ["life_expectancy"]) { value } } } }';
+    const country = Buffer.from(JSON.stringify(['Country', 'KE'])).toString('base64url');
+    const variables = { ids: [data.observations[0].id, country] };
+    const { extensions } = await program.ask(query, { variables, headers: { 'x-explain': '1' } });
+    const { upstream } = await program.ask(query, { variables });
+    expect(extensions.explain).toMatchObject({ least: 2, calls: 3, ahead: true });
+    expect(upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
+  });
 });

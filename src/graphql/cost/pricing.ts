@@ -427,7 +427,10 @@ function priceRange(expected: Price, least: Price, limit: number) {
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
   // The pieces by which a list of listings is completed depend on the rows that come.
   const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
-  const leastCalls = inBoth - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
+  // Figures that are asked for ahead may share the call of others, which the dry run has them come after.
+  const fewestDataCalls = expected.mayGuess ? Math.min(1, dataCalls) : dataCalls;
+  const sparedCalls = dataCalls - (least.mayBeRenewed ? renewalCalls : fewestDataCalls);
+  const leastCalls = Math.max(0, inBoth - tickerPieces - sparedCalls);
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
   return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
