@@ -9,7 +9,6 @@ import type { Figures } from '../src/observations/entries.ts';
 import { createObservationEntries } from '../src/observations/entries.ts';
 import { Effort } from '../src/observations/loaders/effort.ts';
 import { createLoaders } from '../src/observations/loaders/loaders.ts';
-import { createTickersLearned } from '../src/observations/loaders/tickers.ts';
 import { type Demand, type Mode, pairKey } from '../src/observations/planner/demand.ts';
 import { createLearned } from '../src/observations/planner/learned.ts';
 import { type Bill, openBill } from '../src/service/bill.ts';
@@ -118,7 +117,7 @@ export function createPlainGateway(upstreamUrl: string) {
         figures,
         batchGate,
         effort,
-        tickersLearned: createTickersLearned(Date.now),
+        tickersLearned: { needsLimit: false },
         learned: createLearned(Date.now),
       });
       const contextValue: GraphContext = {

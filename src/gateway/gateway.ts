@@ -33,7 +33,7 @@ import type { FiguresParts } from '../observations/client.ts';
 import { createCachedClient, createObservationClient } from '../observations/client.ts';
 import { createObservationEntries, createRefusedNames } from '../observations/entries.ts';
 import { createCachedNames, noteNamesStage } from '../observations/loaders/loaders.ts';
-import { createTickersLearned } from '../observations/loaders/tickers.ts';
+import type { TickersLearned } from '../observations/loaders/tickers.ts';
 import { createLearned } from '../observations/planner/learned.ts';
 import type { Attempt } from '../service/attempt.ts';
 import { cachedStage } from '../service/cached-lists.ts';
@@ -342,7 +342,7 @@ function composeService(
     events: { lookups: lookups.figures, onRows: observer.rows },
   };
   const observations = createObservationClient(figures);
-  const tickersLearned = createTickersLearned(elapsed);
+  const tickersLearned: TickersLearned = { needsLimit: false };
   const offline = once(() => composeOffline(figures, learned, tickersLearned, stores));
   const quota = async (tenant: Tenant) => {
     await ledger.refresh(tenant);
@@ -392,7 +392,7 @@ function composeService(
 function composeOffline(
   figures: FiguresParts,
   learned: ReturnType<typeof createLearned>,
-  tickersLearned: ReturnType<typeof createTickersLearned>,
+  tickersLearned: TickersLearned,
   { store, tenants, tenantCache: written, steadyNow: now, lookups }: Stores,
 ) {
   const tenantCache = openAgelessCache(store, tenants, written);

@@ -27,16 +27,14 @@ interface Search extends RepairMeans {
 }
 
 /**
- * Tells the names of a refused call apart by further calls, and has the answer to each part handed out.
- *
- * The service's word on the whole is its word on a part only if no other part can be meant. So names are told apart
- * until each refusal can mean but one of them. For a 404, it is enough that all its meanings come to the same: there is
- * nothing. Names that can't be told apart are a failure, never an empty list.
+ * Tells the names of a refused call apart, by the service's words or by halves of the call, and has the others answered.
+ * Names that can't be told apart are a failure, never an empty list.
  */
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
   const search: Search = { ...means, sending };
   const { learned } = means;
-  const unknown = meantBy(refusal, task.rectangle, learned)?.unknown ?? [];
+  const meant = meantBy(refusal, task.rectangle, learned);
+  const unknown = meant?.unknown ?? [];
   // Only a word that refuses metrics, and no country, is about the metrics of a guess.
   const isAboutMetrics =
     unknown.length > 0 && unknown.every((name) => task.rectangle.metricKeys.includes(name));
@@ -55,6 +53,12 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   // Whole series are refused as well: the refusal of the years was for something else.
   if (isError && task.search.isRefusedWithYears) learned.learn({ yearsParam: 'unknown' });
   if (isError) task.search.isRefusedWithYears = false;
+  if (meant !== null) {
+    if (isError || saysUnknown(refusal.detail)) cacheRefusal(unknown, task, refusal, search);
+    settlePairs(task, task.pairs.filter(meant.has), refusal, search);
+    const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
+    return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
+  }
   // Parts of a call that is looked into already wait for the rest of it.
   if (task.unproven !== undefined) return tellApart(task, refusal, search);
   const unproven: NonNullable<Task['unproven']> = [];
@@ -80,91 +84,69 @@ async function isProvenPairAnswered({ learned, calls, sending }: Search): Promis
   }
 }
 
-/**
- * Settles what a refusal means for certain, and asks for the rest.
- * @param isInferred true if the refusal is that of a larger call and the rest of that call was answered: then a name of
- * this part is refused
- */
-async function tellApart(
-  task: Task,
-  refusal: Refusal,
-  search: Search,
-  isInferred = false,
-): Promise<FetchedRows> {
-  const { rectangle, pairs, years, rowsOf } = task;
-  const { learned } = search;
+/** Settles a refusal that can mean but one name, or that comes to the same whatever it means; otherwise asks for halves. */
+async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
+  const { countryCodes, metricKeys } = task.rectangle;
   const isError = refusal.outcome instanceof Error;
-  const meant = meantBy(refusal, rectangle, learned);
-  if (meant !== null) {
-    if (isError || saysUnknown(refusal.detail)) cacheRefusal(meant.unknown, task, refusal, search);
-    settlePairs(task, pairs.filter(meant.has), refusal, search);
-    const otherPairs = pairs.filter((pair) => !meant.has(pair));
-    return task.replan(otherPairs, { years, rowsOf });
-  }
-  const suspects = suspectsIn(rectangle, learned);
+  const suspects = suspectsIn(task.rectangle, search.learned);
   const all = [...suspects.countries, ...suspects.metrics];
-  const { countryCodes, metricKeys } = rectangle;
   // The only suspect, if it is in each pair, is unknown or has no rows, which makes no difference to a 404.
   const isEverywhere = (suspects.countries.length === 1 ? countryCodes : metricKeys).length === 1;
-  if (cellsOf(rectangle) === 1 || (all.length === 1 && isEverywhere) || (all.length === 0 && !isError)) {
-    if (refusal.stray !== undefined && !isInferred) {
+  const isSole = all.length === 1 && isEverywhere;
+  if (isSole || cellsOf(task.rectangle) === 1 || (all.length === 0 && !isError)) {
+    if (refusal.stray !== undefined && !refusal.isInferred) {
       task.unproven?.push({ part: task, refusal, stray: refusal.stray });
       return NONE_WHOLE;
     }
-    if (all.length === 1 && (isError || isInferred)) cacheRefusal(all, task, refusal, search);
-    settlePairs(task, pairs, refusal, search);
+    if (all.length === 1 && (isError || refusal.isInferred)) cacheRefusal(all, task, refusal, search);
+    settlePairs(task, task.pairs, refusal, search);
     return NONE_WHOLE;
   }
-  if (await lookAtList(task, suspects, search)) return tellApart(task, refusal, search, isInferred);
+  if (await lookAtList(task, suspects, search)) return tellApart(task, refusal, search);
   task.search.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
   task.search.refusalsLeft -= 1;
-  return task.search.refusalsLeft < 0 ? giveUp(task, refusal) : askForHalves(task, suspects, refusal, search);
+  if (task.search.refusalsLeft < 0) return giveUp(task, refusal);
+  return askForHalves(task, suspects, refusal, search);
 }
 
 async function askForHalves(task: Task, suspects: Suspects, refusal: Refusal, search: Search) {
-  const [first, second] = halvesOf(task.rectangle, suspects).map((half) => partOf(task, half)) as [
-    Task,
-    Task,
-  ];
-  const { sending } = search;
+  const { calls, sending, receive, fetch } = search;
   // A half that nobody wants is not asked for, though it would tell of the other half.
-  if (first.pairs.length === 0) return search.fetch(second, sending);
-  if (second.pairs.length === 0) return search.fetch(first, sending);
+  const halves = halvesOf(task, suspects).filter(({ pairs }) => pairs.length > 0);
+  const [first, second] = halves as [Task, Task | undefined];
+  if (second === undefined) return fetch(first, sending);
   // If two things may be refused, neither can be learned: here names are looked into, not `limit`.
-  const reply = await search.calls.askFor(first, sending, false);
-  first.search.isAnswered ||= !reply.isRefused;
-  if (!reply.isRefused)
-    return sum([await search.receive(first, reply, sending), await tellApart(second, refusal, search, true)]);
-  const ofFirst = settlingFailures(first, () => tellApart(first, reply, search));
-  return sum(await Promise.all([ofFirst, search.fetch(second, sending)]));
+  const reply = await calls.askFor(first, sending, false);
+  task.search.isAnswered ||= !reply.isRefused;
+  if (!reply.isRefused) {
+    const inferred = { ...refusal, isInferred: true };
+    return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);
+  }
+  // Names of the other half that are answered need not be looked into.
+  const rest = await fetch(second, sending);
+  return sum([rest, await settlingFailures(first, () => bisected(first, reply, sending, search))]);
 }
 
-/** Splits a rectangle, by metrics before countries, with half of the suspects in the second part. */
-function halvesOf({ countryCodes, metricKeys }: Rectangle, suspects: Suspects): readonly Rectangle[] {
+/** Splits a task, by metrics before countries, with half of the suspects in the second part. */
+function halvesOf(task: Task, suspects: Suspects): readonly Task[] {
+  const { countryCodes, metricKeys } = task.rectangle;
   const isByMetric =
     metricKeys.length > 1 && (suspects.metrics.length > 0 || suspects.countries.length === 0);
-  const names = isByMetric ? metricKeys : countryCodes;
   const suspected = isByMetric ? suspects.metrics : suspects.countries;
-  const among = suspected.length === 0 ? names : suspected;
+  const among = suspected.length > 0 ? suspected : isByMetric ? metricKeys : countryCodes;
   const second = new Set(among.slice(Math.floor(among.length / 2)));
-  const first = names.filter((name) => !second.has(name));
-  return [first, [...second]].map((half) =>
-    isByMetric ? { countryCodes, metricKeys: half } : { countryCodes: half, metricKeys },
-  );
-}
-
-/** The part of a task that lies in a rectangle, with the names of its own pairs alone. */
-function partOf(task: Task, { countryCodes, metricKeys }: Rectangle): Task {
-  const isIn = ({ countryCode, metricKey }: Pair) =>
-    countryCodes.includes(countryCode) && metricKeys.includes(metricKey);
-  const pairs = task.pairs.filter(isIn);
-  const names = new Set(pairs.flatMap(({ countryCode, metricKey }) => [countryCode, metricKey]));
-  const within = (all: readonly string[]) => all.filter((name) => names.has(name));
-  return {
-    ...task,
-    pairs,
-    rectangle: { countryCodes: within(countryCodes), metricKeys: within(metricKeys) },
-  };
+  return [false, true].map((isSecond) => {
+    const pairs = task.pairs.filter(
+      ({ countryCode, metricKey }) => second.has(isByMetric ? metricKey : countryCode) === isSecond,
+    );
+    const names = new Set(pairs.flatMap(({ countryCode, metricKey }) => [countryCode, metricKey]));
+    const within = (some: readonly string[]) => some.filter((name) => names.has(name));
+    return {
+      ...task,
+      pairs,
+      rectangle: { countryCodes: within(countryCodes), metricKeys: within(metricKeys) },
+    };
+  });
 }
 
 type Suspects = Readonly<Record<Dimension, readonly string[]>>;
@@ -207,24 +189,15 @@ async function lookAtList(
  * The pairs that the service's words single out, and the names of them that it has never answered for: otherwise a 404 is for
  * want of rows. Null if the words single out no names, or all: it quotes names, or puts them after a colon.
  */
-function meantBy(
-  { outcome, detail }: Refusal,
-  { countryCodes, metricKeys }: Rectangle,
-  { answered }: Learned,
-) {
-  const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
-    (m) => m[1] ?? m[2] ?? '',
-  );
-  const words = new Set(
-    pointed
-      .join(' ')
-      .toLowerCase()
-      .split(/[^\w.-]+/),
-  );
+function meantBy({ outcome, detail }: Refusal, { countryCodes, metricKeys }: Rectangle, learned: Learned) {
+  const quoted = detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g);
+  const pointed = Array.from(quoted, ([, list, name]) => list ?? name).join(' ');
+  const words = new Set(pointed.toLowerCase().split(/[^\w.-]+/));
   const all = [...countryCodes, ...metricKeys];
   const named = all.filter((name) => words.has(name.toLowerCase()));
   if (named.length === 0 || named.length === all.length) return null;
-  const unknown = named.filter((name) => !answered.countries.has(name) && !answered.metrics.has(name));
+  const { countries, metrics } = learned.answered;
+  const unknown = named.filter((name) => !countries.has(name) && !metrics.has(name));
   if (unknown.length === 0 && outcome instanceof Error) return null;
   const isAmong = (names: readonly string[], name: string) =>
     named.includes(name) || !names.some((one) => named.includes(one));
@@ -237,23 +210,16 @@ function meantBy(
 
 /** True if the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */
 function saysUnknown(detail: string): boolean {
-  const [thing, none] = [
-    '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b',
-    '\\b(not found|unknown|invalid|no such)\\b',
-  ];
+  const thing = '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b';
+  const none = '\\b(not found|unknown|invalid|no such)\\b';
   return new RegExp(`${thing}[^:]*${none}|${none}[^:]*${thing}`, 'i').test(detail);
 }
 
-function cacheRefusal(
-  names: readonly string[],
-  { rectangle }: Task,
-  refusal: Refusal,
-  { refusedNames, sending }: Search,
-): void {
+function cacheRefusal(names: readonly string[], { rectangle }: Task, refusal: Refusal, search: Search): void {
+  const { outcome, receivedAt: atMs } = refusal;
   for (const name of names) {
     const dimension = rectangle.countryCodes.includes(name) ? 'countries' : 'metrics';
-    const { outcome, receivedAt: atMs } = refusal;
-    refusedNames.add(sending.caller.tenant, dimension, name, { outcome, atMs });
+    search.refusedNames.add(search.sending.caller.tenant, dimension, name, { outcome, atMs });
   }
 }
 

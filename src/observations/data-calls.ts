@@ -91,6 +91,8 @@ export interface Refusal {
   readonly detail: string;
   /** The reason why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
   readonly stray?: Failure;
+  /** True if it is that of a larger call, the rest of which was answered: then a name of this part is refused. */
+  readonly isInferred?: boolean;
   readonly receivedAt: number;
 }
 

@@ -1,4 +1,4 @@
-import { Failure, type FailureFields } from '../shared/errors.ts';
+import { Failure, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { PageInstead, unspecified } from './bodies.ts';
@@ -77,7 +77,7 @@ export function refused(
   const { status, text, retryAfter } = answer;
   const sent = jsonIn(text);
   const isPage = status >= 400 && status < 500 && !isOwnError(sent);
-  const failure = isPage ? pageInstead(status, call) : failureOf(status, detailIn(sent, sending), call);
+  const failure = isPage ? pageInstead(status, call) : failureOf(status, wordsFor(sent, sending), call);
   return isPage || status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
 }
 
@@ -106,7 +106,7 @@ export function isOwnError(body: unknown): body is JsonObject {
  */
 export function notFound(text: string, call: Call, sending: Sending): Pick<Answer, 'body' | 'stray'> {
   const sent = jsonIn(text);
-  const detail = detailIn(sent, sending) ?? '';
+  const detail = wordsFor(sent, sending) ?? '';
   const body = isOwnError(sent) ? { detail } : undefined;
   if (body !== undefined && namesAsked(call, detail)) return { body };
   const stray = new Failure(
@@ -119,34 +119,30 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
 
 /** Makes the failure that the body of a 200 tells of; null if it tells of none. */
 export function failureInBody(body: JsonObject, call: Call, sending: Sending): Failure | null {
-  const failure = failureIn(body);
-  if (failure === null) return null;
-  const words =
-    failure.words === undefined ? undefined : withoutKey(failure.words.slice(0, MAX_WORDS), sending);
-  if (words !== undefined && isAboutLimit(words)) return failureOf(429, words, call);
-  return new Failure('UPSTREAM_INVALID_RESPONSE', 'The service sent a failure as if it were an answer.', {
+  const part = failureIn(body);
+  if (part === null) return null;
+  const detail = wordsFor(part, sending) ?? wordsFor(body, sending);
+  if (detail !== undefined && isAboutLimit(detail)) return failureOf(429, detail, call);
+  const words = 'The service sent a failure as if it were an answer.';
+  return new Failure('UPSTREAM_INVALID_RESPONSE', words, {
     route: call.route,
-    ...(words === undefined ? {} : { detail: words }),
+    ...(detail === undefined ? {} : { detail }),
   });
 }
 
+const REFUSALS: Readonly<Record<number, readonly [FailureCode, message: string]>> = {
+  400: ['BAD_USER_INPUT', 'The service refused the arguments.'],
+  401: ['UNAUTHENTICATED', 'The service does not accept this key.'],
+  403: ['FORBIDDEN', 'The service does not permit this key to do this.'],
+  422: ['BAD_USER_INPUT', 'The service refused the arguments.'],
+  429: ['RATE_LIMITED', 'The service takes no more requests for now.'],
+};
+
 function failureOf(status: number, detail: string | undefined, call: Call): Failure {
-  const fields = { route: call.route, detail };
-  switch (status) {
-    case 401:
-      return new Failure('UNAUTHENTICATED', 'The service does not accept this key.', fields);
-    case 403:
-      return new Failure('FORBIDDEN', 'The service does not permit this key to do this.', fields);
-    case 429:
-      return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', fields);
-    case 400:
-    case 422:
-      return new Failure('BAD_USER_INPUT', 'The service refused the arguments.', fields);
-    default:
-      return status >= 500
-        ? new Failure('UPSTREAM_UNAVAILABLE', 'The service failed.', fields)
-        : unspecified(call, detail ?? `unexpected status ${status}`);
-  }
+  const refusal =
+    status >= 500 ? (['UPSTREAM_UNAVAILABLE', 'The service failed.'] as const) : REFUSALS[status];
+  if (refusal === undefined) return unspecified(call, detail ?? `unexpected status ${status}`);
+  return new Failure(...refusal, { route: call.route, detail });
 }
 
 /** True if words that came with another status are those of a 429. */
@@ -163,9 +159,9 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
 }
 
-/** Reads the service's own words in the body of an error, without the key; undefined if it has none. */
-function detailIn(body: unknown, sending: Sending): string | undefined {
-  const words = wordsOf(body)?.slice(0, MAX_WORDS);
+/** Reads the words of a failure in a body, without the key; undefined if it has none. */
+function wordsFor(body: unknown, sending: Sending): string | undefined {
+  const words = isObject(body) ? wordsIn(body, 2)?.slice(0, MAX_WORDS) : undefined;
   return words === undefined ? undefined : withoutKey(words, sending);
 }
 
@@ -193,14 +189,12 @@ const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
 function namesAsked({ route, target }: Call, detail: string): boolean {
   // Words with a slash in them repeat the address.
   const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
-  const [path = '', search = ''] = target.split('?');
-  const steps = path.split('/');
-  const inPath = route
-    .split('/')
-    .flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
+  const { pathname, searchParams } = new URL(target, 'http://service');
+  const steps = route.split('/');
+  const inPath = pathname.split('/').filter((step) => !steps.includes(step));
   const asked = [
-    ...inPath,
-    ...[...new URLSearchParams(search).values()].flatMap((value) => value.split(',')),
+    ...inPath.map(decodeURIComponent),
+    ...[...searchParams.values()].flatMap((value) => value.split(',')),
   ];
   return asked.some((value) => names(said, value)) || (THING.test(said) && !OF_ROUTE.test(said));
 }
@@ -225,71 +219,61 @@ const WORDS = 'detail error errors message msg error_message error_description t
 /** Members that are about a failure alone: one that holds anything tells of one. */
 const ERRORS = 'error errors error_message error_description exception'.split(' ');
 
-/** Members that are false if something went wrong. */
-const FLAGS = ['success', 'ok'];
-
-const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
+/** Members with the status of an answer; `code` may be anything's, if other members stand beside it. */
+const STATUSES = ['status', 'status_code', 'statusCode'];
 
 /** Members that stand beside the words of a failure, and tell of nothing else. */
 const BESIDE =
-  'timestamp time path request_id requestId trace_id traceId type instance error_code errorCode documentation_url docs help retry_after meta data';
-const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESIDE.split(' ')]);
+  'success ok exception code timestamp time path request_id requestId trace_id traceId type instance error_code errorCode documentation_url docs help retry_after meta';
+const OF_FAILURES = new Set([...WORDS, ...STATUSES, ...BESIDE.split(' ')]);
 
-const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
-
-/** Messages of a list of errors, or fields of one, that are looked at. */
+/** Messages of a list of errors that are looked at. */
 const MAX_ERRORS = 300;
 
-/** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
-function failureIn(body: JsonObject): { readonly words: string | undefined } | null {
-  const data = isObject(body.data) ? body.data : null;
-  const meta = isObject(body.meta) ? body.meta : null;
-  const hasStatus = STATUSES.some((name) => name !== 'code' && isFailed(body[name]));
-  const isAboutFailure = holdsAny(body.detail) || hasStatus || namesFailure(body) || isNothingElse(body);
-  if (isAboutFailure) return { words: wordsOf(body) };
-  const failure =
-    meta !== null && namesFailure(meta) ? meta : data !== null && isNothingElse(data) ? data : null;
-  return failure && { words: wordsOf(failure) ?? wordsOf(body) };
+/** Returns the part of a body under a 200 that tells of a failure; null if none does. */
+function failureIn(body: JsonObject): JsonObject | null {
+  const { data, meta } = body;
+  if (holdsAny(body.detail) || saysFailed(body) || isFailureAlone(body)) return body;
+  if (isObject(meta) && saysFailed(meta)) return meta;
+  return isObject(data) && isFailureAlone(data) ? data : null;
 }
 
-function namesFailure(part: JsonObject): boolean {
-  const saysNo = FLAGS.some((name) => part[name] === false || part[name] === 'false');
-  return saysNo || ERRORS.some((name) => holdsAny(part[name]));
+function saysFailed(part: JsonObject): boolean {
+  return (
+    [part.success, part.ok].includes(false) ||
+    ERRORS.some((name) => holdsAny(part[name])) ||
+    STATUSES.some((name) => isFailed(part[name]))
+  );
 }
 
 /** True if an object has words, or a status of a failure, and all else in it belongs to those. */
-function isNothingElse(part: JsonObject): boolean {
+function isFailureAlone(part: JsonObject): boolean {
   const names = Object.keys(part).filter((name) => part[name] !== null);
-  const hasContent = names.includes('data') || names.some((name) => !OF_FAILURES.has(name));
-  if (hasContent) return false;
-  return WORDS.some((name) => holdsAny(part[name])) || STATUSES.some((name) => isFailed(part[name]));
+  if (!names.every((name) => OF_FAILURES.has(name))) return false;
+  return (
+    WORDS.some((name) => holdsAny(part[name])) || [...STATUSES, 'code'].some((name) => isFailed(part[name]))
+  );
 }
 
 function isFailed(status: unknown): boolean {
-  if (typeof status === 'number') return status >= 400 && status < 600;
-  return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
+  if (typeof status !== 'string' && typeof status !== 'number') return false;
+  return /^\s*([45]\d\d|err|errors?|fail|failed|failure|exception|fatal)\s*$/i.test(String(status));
 }
 
 /** True if a member says anything: not if it is empty, or says no. */
 function holdsAny(value: unknown): boolean {
-  if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
-  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value === 'string') return !/^\s*(none|null|false|ok)?\s*$/i.test(value);
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value === true || (typeof value === 'number' && value !== 0);
 }
 
-/** Reads the words of a failure: a text, that of an object, or those of a list of errors. */
-function wordsOf(body: unknown): string | undefined {
-  return isObject(body) ? wordsIn(body, 2) : undefined;
-}
-
-/** @param levels objects within each other that are looked into */
+/**
+ * Reads the words of a failure: a text, that of an object, or those of a list of errors.
+ * @param levels objects within each other that are looked into
+ */
 function wordsIn(value: unknown, levels: number): string | undefined {
-  if (typeof value === 'string') return value === '' ? undefined : value;
-  if (Array.isArray(value)) {
-    const errors = value.slice(0, MAX_ERRORS).map(errorNameOf);
-    return errors.length === 0 ? undefined : errors.join('; ');
-  }
+  if (typeof value === 'string') return value || undefined;
+  if (Array.isArray(value)) return value.slice(0, MAX_ERRORS).map(errorNameOf).join('; ') || undefined;
   if (!isObject(value) || levels === 0) return undefined;
   for (const name of WORDS) {
     const words = wordsIn(value[name], levels - 1);

@@ -233,7 +233,7 @@ function openDryRun(
     figures: counted(lone, dry.cache, isDeriving, years, tally),
     batchGate,
     effort,
-    tickersLearned: ownCopy(parts.tickersLearned),
+    tickersLearned: { ...parts.tickersLearned },
     learned: planning.learned,
     mayGuess(tenant) {
       if (!pooling.ledger.mayGuess(tenant)) return false;
@@ -491,17 +491,6 @@ function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
     figured: fixedNames(learned.figured),
     learnSeries() {},
     learnWithin() {},
-  };
-}
-
-/** Copies the facts that are known now; one operation adds to them for itself alone. */
-function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
-  const useless = new Set<keyof endpoints.TickersParams>();
-  return {
-    needsLimit,
-    areTotalsCapped,
-    isUseless: (parameter) => useless.has(parameter) || isUseless(parameter),
-    learnUseless: (parameter) => useless.add(parameter),
   };
 }
 
