@@ -16,20 +16,16 @@ export interface Period {
 /** Characters beyond which a text is no period. */
 const MAX_LENGTH = 64;
 
-/**
- * Caches the last texts that were read, in two generations of so many: the elder is forgotten once the younger is full.
- * Rows repeat their periods and times, and to read one anew takes some hundred times as long.
- */
+/** Caches texts that were read, up to so many. Rows repeat their periods and times, and to read one anew takes long. */
 function memoize<Found>(most: number, read: (text: string) => Found): (text: string) => Found {
-  let younger = new Map<string, Found>();
-  let elder = new Map<string, Found>();
+  const cache = new Map<string, Found>();
   return (text) => {
-    let cached = younger.get(text);
-    if (cached !== undefined) return cached;
-    cached = elder.get(text);
-    if (cached === undefined) cached = read(text);
-    if (younger.size >= most) [elder, younger] = [younger, new Map()];
-    younger.set(text, cached);
+    let cached = cache.get(text);
+    if (cached === undefined) {
+      cached = read(text);
+      if (cache.size >= most) cache.clear();
+      cache.set(text, cached);
+    }
     return cached;
   };
 }
@@ -40,12 +36,11 @@ function memoize<Found>(most: number, read: (text: string) => Found): (text: str
  *
  * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q2024`, `2024K3`; weeks
  *   of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`, `Sep 2024`, `septembre 2024`
- * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), and `B`, two months (`2024-B1` to `B6`)
+ * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`)
  * - days `2024-09-01`, `20240901`, `1 September 2024`, `2024-D245`, with a time or without; `31/12/2024` and
  *   `12/31/2024`, if just one of both ways is a day
- * - fiscal years `2023/24`, `2023-2024`, `FY2024`, of which the year is that in which they end, with halves and quarters.
- *   They begin in July, as most do: no text names the day. `2011-12` is a month, as in ISO 8601; `2011/12` is a fiscal
- *   year
+ * - fiscal years `2023/24`, `2023-2024`, `FY2024`, of which the year is that in which they end. They begin in July, as
+ *   most do: no text names the day. `2011-12` is a month, as in ISO 8601; `2011/12` is a fiscal year
  * - ranges of any of them: `2020-2024`, `2024-01-01/2024-06-30`, `2024-01 to 2024-03`, `2024-09-01/P1M`. A range that is
  *   just a year, a half and so on is that
  *
@@ -109,7 +104,7 @@ const WHOLE_YEAR = new Set('annual annually yearly year a annuel annuelle anual'
 
 /** Units by the letters for them. */
 const UNITS: Readonly<Record<string, Unit>> = {
-  ...{ a: 'a', y: 'a', h: 'h', s: 'h', t: 't', q: 'q', k: 'q', b: 'b', m: 'm', w: 'w', u: 'w', d: 'd' },
+  ...{ a: 'a', y: 'a', h: 'h', s: 'h', t: 't', q: 'q', k: 'q', m: 'm', w: 'w', u: 'w', d: 'd' },
 };
 
 /** Names of months in English and French, which may be cut short. */
@@ -135,7 +130,7 @@ const FISCAL = '(?:fy|fiscal year)';
 
 /** Rules of single periods, as the first that reads a text has it. */
 const RULES = [
-  rule('(?:cy)?(\\d{4})(?:_[ay]1?)?', (year) => unitOf(year, 'a', '1')),
+  rule('(\\d{4})(?:_[ay]1?)?', (year) => unitOf(year, 'a', '1')),
   rule('(\\d{4})_([a-z])(\\d{1,3})', (year, letter, n) => partOf(year, letter, n)),
   rule('([a-z])(\\d{1,3})_(\\d{4})', (letter, n, year) => partOf(year, letter, n)),
   rule('(\\d{1,2})([a-z])_(\\d{4})', (n, letter, year) => partOf(year, letter, n)),
@@ -149,10 +144,8 @@ const RULES = [
   rule('(\\d{1,2})([-/. ])(\\d{1,2})\\2(\\d{4})', (a, _, b, year) => dayOfEither(a, b, year)),
   rule('(\\d{1,2})[- ]([a-z]{3,9})\\.?[- ](\\d{4})', (day, name, year) => dayOf(year, monthNamed(name), day)),
   rule('([a-z]{3,9})\\.? (\\d{1,2}),? (\\d{4})', (name, day, year) => dayOf(year, monthNamed(name), day)),
-  rule('(\\d{4})_w(\\d\\d)_([1-7])', (year, week, day) => weekDay(weekOf(Number(year), Number(week)), day)),
   rule(`${FISCAL}? ?(\\d{4})[-/](\\d\\d|\\d{4})`, (year, next) => fiscalOf(year, next)),
-  rule(`${FISCAL}? ?(\\d{4})[-/](\\d\\d|\\d{4})_([hq]\\d)`, (year, next, part) => fiscalOf(year, next, part)),
-  rule(`${FISCAL} ?(\\d{4})(?:_([hq]\\d))?`, (year, part) => fiscalEnding(Number(year), part)),
+  rule(`${FISCAL} ?(\\d{4})`, (year) => fiscalEnding(Number(year))),
 ];
 
 /** Reads a period that is no range; a time of day stands behind days alone. */
@@ -178,26 +171,14 @@ function dayOfEither(a: string, b: string, year: string): Period | null {
   return Number(b) > 12 ? dayOf(year, a, b) : null;
 }
 
-function weekDay(week: Period | null, day: string): Period | null {
-  const date = week === null ? '' : daysAfter(week.firstDay, Number(day) - 1);
-  return spanOf(date, date);
-}
-
 /** Reads a fiscal year that is named by both of its years, the second of which may be its last two digits. */
-function fiscalOf(year: string, next: string, part?: string): Period | null {
+function fiscalOf(year: string, next: string): Period | null {
   const after = String(Number(year) + 1).padStart(4, '0');
-  return after.endsWith(next) ? fiscalEnding(Number(after), part) : null;
+  return after.endsWith(next) ? fiscalEnding(Number(after)) : null;
 }
 
-/** Makes a fiscal year, or a half or a quarter of one, by the year in which it ends. */
-function fiscalEnding(year: number, part = ''): Period | null {
-  if (year < 1) return null;
-  const key = `FY${iso(year, 1, 1).slice(0, 4)}`;
-  if (part === '') return ofMonths(year - 1, 7, 12, 'year', key);
-  const [unit, number] = [part.startsWith('h') ? 'h' : 'q', Number(part.slice(1))] as const;
-  const months = MONTHS_OF[unit];
-  if (number < 1 || number * months > 12) return null;
-  return ofMonths(year - 1, 7 + (number - 1) * months, months, NAMES[unit], `${key}-${part.toUpperCase()}`);
+function fiscalEnding(year: number): Period | null {
+  return year < 1 ? null : ofMonths(year - 1, 7, 12, 'year', `FY${iso(year, 1, 1).slice(0, 4)}`);
 }
 
 const RANGES = ['..', '--', ' to ', ' - ', '/', '-'];
@@ -221,21 +202,20 @@ function range(text: string): Period | null {
 
 /** Finds the last day of a duration of ISO 8601. */
 function afterDuration(firstDay: string, text: string): string | null {
-  const match = /^p(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,4})w)?(?:(\d{1,4})d)?$/.exec(text);
-  if (match === null) return null;
-  const [years = 0, months = 0, weeks = 0, days = 0] = match.slice(1).map((digits) => Number(digits ?? 0));
+  const [, count = '0', unit = ''] = /^p(\d{1,4})([ymwd])$/.exec(text) ?? [];
   const [year = 0, month = 0, day = 0] = firstDay.split('-').map(Number);
-  const end = daysAfter(iso(year + years, month + months, day), weeks * 7 + days - 1);
+  const by = { y: 0, m: 0, w: 0, d: 0, [unit]: Number(count) };
+  const end = daysAfter(iso(year + by.y, month + by.m, day), by.w * 7 + by.d - 1);
   return end >= firstDay ? end : null;
 }
 
-/** Units of periods by a letter each: `b` is two months. */
-type Unit = 'a' | 'h' | 't' | 'q' | 'b' | 'm' | 'w' | 'd';
+/** Units of periods by a letter each. */
+type Unit = 'a' | 'h' | 't' | 'q' | 'm' | 'w' | 'd';
 
 /** Months of a unit that is of whole months. */
-const MONTHS_OF = { a: 12, h: 6, t: 4, q: 3, b: 2, m: 1 } as const;
+const MONTHS_OF = { a: 12, h: 6, t: 4, q: 3, m: 1 } as const;
 
-const NAMES = { a: 'year', h: 'half', t: 'third', q: 'quarter', b: 'span', m: 'month' } as const;
+const NAMES = { a: 'year', h: 'half', t: 'third', q: 'quarter', m: 'month' } as const;
 
 function unitOf(yearText: string, unit: Unit, numberText: string): Period | null {
   const [year, number] = [Number(yearText), Number(numberText)];
@@ -249,7 +229,6 @@ function unitOf(yearText: string, unit: Unit, numberText: string): Period | null
   const key = unit === 'm' ? twoDigits(number) : `${unit.toUpperCase()}${number}`;
   const first = (number - 1) * months + 1;
   if (first + months > 13) return null;
-  if (unit === 'b') return spanOf(iso(year, first, 1), iso(year, first + 2, 0));
   const named = unit === 'a' ? iso(year, 1, 1).slice(0, 4) : `${iso(year, 1, 1).slice(0, 4)}-${key}`;
   return ofMonths(year, first, months, NAMES[unit], named);
 }
@@ -265,24 +244,13 @@ function ofMonths(
   return firstDay.length + lastDay.length === 20 ? { frequency, firstDay, lastDay, key } : null;
 }
 
-/** Makes a week of ISO 8601: the first one has the 4 January. */
+/** Makes a week of ISO 8601: the first one has the 4 January, and each is of the year that its Thursday is of. */
 function weekOf(year: number, number: number): Period | null {
-  const monday = daysAfter(mondayBefore(iso(year, 1, 4)), (number - 1) * 7);
-  const named = number <= 53 ? weekFrom(monday) : null;
-  return named?.key === `${iso(year, 1, 1).slice(0, 4)}-W${twoDigits(number)}` ? named : null;
-}
-
-/** Makes the week that begins with a Monday: it is of the year that its Thursday is of. */
-function weekFrom(firstDay: string): Period | null {
-  const [lastDay, thursday] = [daysAfter(firstDay, 6), daysAfter(firstDay, 3)];
-  if (firstDay.length + lastDay.length !== 20) return null;
-  const ordinal = (daysOf(thursday) - daysOf(`${thursday.slice(0, 4)}-01-01`)) / 7;
-  return {
-    frequency: 'week',
-    firstDay,
-    lastDay,
-    key: `${thursday.slice(0, 4)}-W${twoDigits(Math.floor(ordinal) + 1)}`,
-  };
+  const firstDay = daysAfter(mondayBefore(iso(year, 1, 4)), (number - 1) * 7);
+  const lastDay = daysAfter(firstDay, 6);
+  if (number > 53 || Number(daysAfter(firstDay, 3).slice(0, 4)) !== year || lastDay === '') return null;
+  const key = `${iso(year, 1, 1).slice(0, 4)}-W${twoDigits(number)}`;
+  return { frequency: 'week', firstDay, lastDay, key };
 }
 
 /** @returns null if there is no such day */
@@ -304,8 +272,6 @@ function spanOf(firstDay: string, lastDay: string): Period | null {
         return unitOf(String(year), unit, String((month - 1) / months + 1));
     }
   }
-  if (daysOf(lastDay) - daysOf(firstDay) === 6 && mondayBefore(firstDay) === firstDay)
-    return weekFrom(firstDay);
   return { frequency: 'span', firstDay, lastDay, key: `${firstDay}/${lastDay}` };
 }
 

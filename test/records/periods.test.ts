@@ -22,7 +22,7 @@ interface Spelled {
 }
 
 function year(y: number): Spelled {
-  const spellings = [`${y}`, `${y}A`, `${y}~A1`, `CY${y}`, `${y}-01-01/${y}-12-31`, `${y}-01/${y}-12`];
+  const spellings = [`${y}`, `${y}A`, `${y}~A1`, `${y}-01-01/${y}-12-31`, `${y}-01/${y}-12`];
   return {
     frequency: 'year',
     key: `${y}`,
@@ -151,20 +151,16 @@ describe('periods', () => {
     ['2024-S2', 'half', '2024-07-01', '2024-12-31'],
     ['2024-T3', 'third', '2024-09-01', '2024-12-31'],
     ['2024-Q1', 'quarter', '2024-01-01', '2024-03-31'],
-    ['2024-B1', 'span', '2024-01-01', '2024-02-29'],
     ['2024-02', 'month', '2024-02-01', '2024-02-29'],
     ['1900M02', 'month', '1900-02-01', '1900-02-28'],
     ['2024-W01', 'week', '2024-01-01', '2024-01-07'],
     ['2020-W53', 'week', '2020-12-28', '2021-01-03'],
-    ['2024-W05-3', 'day', '2024-01-31', '2024-01-31'],
     ['2023/24', 'year', '2023-07-01', '2024-06-30'],
     ['1999/00', 'year', '1999-07-01', '2000-06-30'],
-    ['2023/24 Q1', 'quarter', '2023-07-01', '2023-09-30'],
-    ['FY2024-H2', 'half', '2024-01-01', '2024-06-30'],
     ['2020-2024', 'span', '2020-01-01', '2024-12-31'],
     ['2023..2024', 'span', '2023-01-01', '2024-12-31'],
     ['2024-01-15/P10D', 'span', '2024-01-15', '2024-01-24'],
-    ['2024-01-29/2024-02-04', 'week', '2024-01-29', '2024-02-04'],
+    ['2024-01-29/2024-02-04', 'span', '2024-01-29', '2024-02-04'],
     ['2024-Q1/2024-Q3', 'span', '2024-01-01', '2024-09-30'],
     ['2024-07-01/2025-06-30', 'span', '2024-07-01', '2025-06-30'],
     ['févr. 2024', 'month', '2024-02-01', '2024-02-29'],
@@ -193,7 +189,9 @@ describe('periods', () => {
       '2024-W53',
       '2024-S3',
       '2024-T4',
-      '2024-B7',
+      '2024-B1',
+      '2024-W05-3',
+      '2023/24 Q1',
       '2024-D000',
       '2023-D366',
       '2024-12-31T25:00',
@@ -204,7 +202,6 @@ describe('periods', () => {
 
   it('periods of a calendar and of a fiscal year are two', () => {
     expect(periodIn('2024')?.key).not.toBe(periodIn('FY2024')?.key);
-    expect(periodIn('2024-Q1')?.key).not.toBe(periodIn('FY2024-Q1')?.key);
   });
 
   it('periods take the year of their row where they name none', () => {
@@ -227,7 +224,7 @@ describe('periods', () => {
       fc.property(
         fc.oneof(
           written.map(({ text }) => text),
-          fc.constantFrom('2024-B2', '2019/20 Q3'),
+          fc.constantFrom('2024-01-01/2024-02-29', '2020-2024'),
         ),
         (text) => {
           const read = periodIn(text);
@@ -256,8 +253,8 @@ describe('periods', () => {
       shiftedPeriod(periodIn(text) as Period, later)?.key ?? null;
     expect(shifted('2024-Q3', -1)).toBe('2023-Q3');
     expect(shifted('2024-02', -1)).toBe('2023-02');
-    expect(shifted('2024-B1', -1)).toBe('2023-01-01/2023-02-28');
-    expect(shifted('2023-B1', 1)).toBe('2024-01-01/2024-02-29');
+    expect(shifted('2024-01/2024-02', -1)).toBe('2023-01-01/2023-02-28');
+    expect(shifted('2023-01/2023-02', 1)).toBe('2024-01-01/2024-02-29');
     expect(shifted('2024-02-29', -1)).toBeNull();
     expect(shifted('2020-W53', -1)).toBeNull();
     expect(shifted('2024', -3_000)).toBeNull();
