@@ -7,7 +7,6 @@ import type { Log } from '../server/log.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import { CommandError, questionFrom } from './formats.ts';
 import type { query } from './query.ts';
-import { SAMPLE_PAGE, sandboxPages } from './sandbox-pages.ts';
 import type { Program } from './serve.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
@@ -199,12 +198,8 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 async function serve(env: NodeJS.ProcessEnv): Promise<void> {
-  const mayHavePages = ['public-pages', 'issued-keys'].every((name) =>
-    plugins.some((plugin) => plugin.name === name),
-  );
-  const pages = env.COUNTRY_DATA_URL === undefined && mayHavePages ? await sandboxPages(env) : {};
-  const config = readConfig({ ...env, ...pages }, plugins);
-  const hasPages = Object.keys(pages).length > 0;
+  const samples = env.COUNTRY_DATA_URL === undefined ? await samplesOf(env) : [];
+  const config = readConfig(Object.assign({}, env, ...samples.map(({ settings }) => settings)), plugins);
   const { createLog, standardError } = await import('../server/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
@@ -218,8 +213,8 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   for (const strange of strangeSettings(env)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
-  // Over the sandbox, nobody has made a key that would be missed.
-  if (!hasPages) for (const remark of remarksOf(plugins, config)) log.warn(remark);
+  // Nobody has chosen the settings of a sample.
+  if (samples.length === 0) for (const remark of remarksOf(plugins, config)) log.warn(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;
@@ -246,9 +241,16 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
   log.note(`Country Graph ${ownVersion()} on Node ${process.versions.node} takes requests`);
   if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
-  if (hasPages)
-    console.log(`Public pages: ${new URL(`c/${SAMPLE_PAGE}`, url)}. Yours: country-graph publish FILE`);
+  for (const { words } of samples) console.log(words(url));
   console.log(`Country Graph answers at ${url}`);
+}
+
+/** What plugins show over the sandbox, each if all that it needs is there. */
+async function samplesOf(env: NodeJS.ProcessEnv) {
+  const names = new Set(plugins.map(({ name }) => name));
+  const able = plugins.filter(({ needs = [] }) => needs.every((needed) => names.has(needed)));
+  const samples = await Promise.all(able.map(({ sample }) => sample?.(env)));
+  return samples.filter((one) => one != null);
 }
 
 function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {

@@ -9,7 +9,6 @@ import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
 import { ownBuild } from '../shared/own-version.ts';
-import type { Desk } from './sandbox-pages.ts';
 import type { Addresses } from './workers/supervisor.ts';
 
 export interface Program extends Addresses {
@@ -56,7 +55,6 @@ export async function startProgram(
       link: common?.link,
       takenMemory: () => process.memoryUsage.rss() / (budgetMb * MB),
     });
-    await openPages(gateway, config, sandbox !== undefined, log);
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
     const server = createServer({ config, gateway, metrics, log, demoKeys });
     const stopBounding = boundMemory({ begun: gateway.load.begun, budgetMb, shrink: gateway.shrink });
@@ -105,26 +103,6 @@ async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolea
   });
 }
 
-/** Makes the key of pages over the sandbox; over a service, tells the operator of keys that his pages lack. */
-async function openPages(
-  gateway: Gateway,
-  { plugins: settings }: Config,
-  isOverSandbox: boolean,
-  log: Log,
-): Promise<void> {
-  const issued = gateway.plugins.api<{ readonly desk: Desk }>('issued-keys');
-  const file = settings['public-pages']?.PUBLIC_DOCUMENTS;
-  if (issued === null || typeof file !== 'string') return;
-  const { missingKeys, SANDBOX_PAGES_KEY } = await import('./sandbox-pages.ts');
-  for (const name of await missingKeys(file, issued.desk).catch(() => [])) {
-    if (isOverSandbox && name === SANDBOX_PAGES_KEY) await issued.desk.create({ name });
-    else
-      log.warn(
-        `PUBLIC_DOCUMENTS: there is no issued key ${name}. Make it: country-graph keys create ${name}`,
-      );
-  }
-}
-
 /** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */
 export async function openSandbox() {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
@@ -136,6 +114,7 @@ export async function openSandbox() {
 function both(one: Log, other: Metrics): Observer {
   return {
     ...other,
+    warn: one.warn,
     operation(event) {
       one.operation(event);
       other.operation(event);

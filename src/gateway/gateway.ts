@@ -56,6 +56,8 @@ export interface Observer {
   minuteWait?(waitedMs: number): void;
   /** Called when an outage of the store begins, and when it is over; left out to have it called a problem. */
   outage?(outage: StoreOutage): void;
+  /** Called with words to the operator on what he may not have meant. */
+  warn?(words: string): void;
   /** Called with an internal error of the gateway, whole, and the request that met it, if that is known. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
@@ -232,10 +234,10 @@ type Stores = Awaited<ReturnType<typeof openStores>>;
 
 /** The means that plugins are opened with. */
 function hostOf(
-  { config, observer: { problem } }: GatewayParts,
+  { config, observer }: GatewayParts,
   { clock: { now }, elapsed }: ReturnType<typeof openClocks>,
 ): PluginHost {
-  return { config, now, elapsed, problem };
+  return { config, now, elapsed, problem: observer.problem, warn: (words) => observer.warn?.(words) };
 }
 
 function openClocks(givenClock: Clock | undefined) {

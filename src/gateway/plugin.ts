@@ -57,11 +57,23 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
   /** Commands of the program. */
   readonly commands?: readonly PluginCommand[];
   /**
+   * Shows what it can do where the program runs over its own sandbox, and is on only if its settings say so.
+   * @returns null for nothing: the operator has other plans, or this machine has no place for it
+   */
+  sample?(env: Readonly<Record<string, string | undefined>>): PromiseOrValue<PluginSample | null>;
+  /**
    * Opens it for one gateway, before anything else of that is there.
    * @param settings checked, by their names in the environment
    * @returns null if they switch it off
    */
   open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
+}
+
+export interface PluginSample {
+  /** Settings by which it shows itself, of any plugin. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Words to whoever has started the program, once it answers at an address. */
+  words(url: string): string;
 }
 
 /** A command of the program, loaded once it is asked for. */
@@ -96,6 +108,8 @@ export interface PluginHost {
   readonly elapsed: () => number;
   /** Tells the operator of an error, whole, and of the part that met it. */
   problem(error: unknown, where: string): void;
+  /** Warns the operator of what he may not have meant. */
+  warn(words: string): void;
 }
 
 /** A plugin of one gateway. It takes part by the members that it has. */

@@ -13,6 +13,7 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
     problem(fault) {
       throw fault;
     },
+    warn() {},
   });
 }
 

@@ -31,14 +31,16 @@ export const publicPages = definePlugin({
       load: async () => (await import('./publish.ts')).addPublish,
     },
   ],
-  open({ PUBLIC_DOCUMENTS: file }) {
+  sample: async (env) => (await import('./sample.ts')).sampleIn(env),
+  open({ PUBLIC_DOCUMENTS: file }, pluginHost) {
     if (file === undefined) return null;
     let gateway: ComposedGateway;
     /** Set once there are routes. */
     let served: Awaited<ReturnType<typeof import('./address-route.ts')['addressRoute']>> | undefined;
     return {
-      start(composed) {
+      async start(composed) {
         gateway = composed;
+        await (await import('./sample.ts')).openKeys(file, composed, pluginHost);
       },
       http: {
         async routes(app, host) {

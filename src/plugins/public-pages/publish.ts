@@ -11,14 +11,6 @@ import {
   validate,
 } from 'graphql';
 import { CommandError } from '../../cli/formats.ts';
-import {
-  addTo,
-  type Env,
-  OF_PAGES,
-  ownFolder,
-  SANDBOX_PAGES_KEY,
-  sandboxFiles,
-} from '../../cli/sandbox-pages.ts';
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
@@ -26,6 +18,7 @@ import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
 import { frameOf } from './page.ts';
+import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
 const EXAMPLES = `
 Over the sandbox, a gateway that runs shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and

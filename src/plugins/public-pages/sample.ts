@@ -3,20 +3,14 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownBuild, packageFile } from '../shared/own-version.ts';
-
-/** The desk of issued keys, as far as pages need it. */
-export interface Desk {
-  /** Returns null if no key of the name works. */
-  newest(name: string): Promise<object | null>;
-  create(terms: { readonly name: string }): Promise<unknown>;
-}
+import type { Kernel, PluginHost, PluginSample } from '../../gateway/plugin.ts';
+import { ownBuild, packageFile } from '../../shared/own-version.ts';
 
 /** Name of the issued key that pages over the sandbox run under. */
 export const SANDBOX_PAGES_KEY = 'pages';
 
 /** A page that is there over any sandbox. */
-export const SAMPLE_PAGE = 'life-expectancy';
+const SAMPLE_PAGE = 'life-expectancy';
 
 /** Documents of GraphiQL's tour, as the build of the pages writes them: texts by the names of their pages. */
 const SAMPLES = packageFile('dist/graphiql/pages/samples.json');
@@ -42,14 +36,14 @@ export function sandboxFiles() {
 }
 
 /**
- * Returns the settings by which a gateway over the sandbox has public pages of its sample documents, and of what was published
- * there; none if the operator has settings of his own for them, or nothing draws pictures here.
+ * Has a gateway over the sandbox show public pages of its sample documents, and of what was published there; null if the
+ * operator has settings of his own for them, or nothing draws pictures here.
  */
-export async function sandboxPages(env: Env): Promise<Record<string, string>> {
+export async function sampleIn(env: Env): Promise<PluginSample | null> {
   const isOwn = env.COUNTRY_DATA_URL !== undefined || OF_PAGES.some((name) => env[name] !== undefined);
   const isPlain = env.MEMORY_MB === undefined && env.SUBGRAPH_PREFIX === undefined && env.MCP !== 'on';
   const isFit = (env.CACHE_URL ?? 'memory:') === 'memory:' && (env.WORKERS ?? '1') === '1';
-  if (isOwn || !isFit || !isPlain || !existsSync(SAMPLES)) return {};
+  if (isOwn || !isFit || !isPlain || !existsSync(SAMPLES)) return null;
   const { folder, trusted, published } = sandboxFiles();
   try {
     await ownFolder(folder);
@@ -59,13 +53,16 @@ export async function sandboxPages(env: Env): Promise<Record<string, string>> {
     }
   } catch {
     // A machine without a place for them has a sandbox without pages.
-    return {};
+    return null;
   }
   return {
-    TRUSTED_DOCUMENTS: trusted,
-    TRUSTED_DOCUMENTS_FOR: 'issued',
-    PUBLIC_DOCUMENTS: published,
-    COUNTRY_DATA_KEY: 'demo-team',
+    settings: {
+      TRUSTED_DOCUMENTS: trusted,
+      TRUSTED_DOCUMENTS_FOR: 'issued',
+      PUBLIC_DOCUMENTS: published,
+      COUNTRY_DATA_KEY: 'demo-team',
+    },
+    words: (url) => `Public pages: ${new URL(`c/${SAMPLE_PAGE}`, url)}. Yours: country-graph publish FILE`,
   };
 }
 
@@ -91,12 +88,22 @@ export async function addTo(path: string, name: string, value: unknown): Promise
 
 const sha256 = (text: string) => hash('sha256', text, 'hex');
 
-/** Names the issued keys that public documents are to run under, and that aren't there. */
-export async function missingKeys(path: string, desk: Desk): Promise<readonly string[]> {
-  const documents = Object.values(await readTable(path)) as readonly { readonly key?: unknown }[];
-  const names = new Set(documents.flatMap(({ key }) => (typeof key === 'string' ? key : [])));
-  const missing = await Promise.all(
-    [...names].map(async (name) => ((await desk.newest(name)) === null ? name : [])),
-  );
-  return missing.flat();
+/** The desk of issued keys, as far as pages need it. */
+interface Desk {
+  /** Returns null if no key of the name works. */
+  newest(name: string): Promise<object | null>;
+  create(terms: { readonly name: string }): Promise<unknown>;
+}
+
+/** Makes the key of pages over the sandbox; otherwise tells the operator of issued keys that his pages lack. */
+export async function openKeys(path: string, kernel: Kernel, { warn }: PluginHost): Promise<void> {
+  const desk = kernel.api<{ readonly desk: Desk }>('issued-keys')?.desk;
+  if (desk === undefined) return;
+  const documents = Object.values(await readTable(path).catch(() => ({})));
+  for (const name of new Set(documents.map((one) => (one as { readonly key?: unknown } | null)?.key))) {
+    // A store that can't be asked tells of no lack.
+    if (typeof name !== 'string' || (await desk.newest(name).catch(() => ({}))) !== null) continue;
+    if (name === SANDBOX_PAGES_KEY && path === sandboxFiles().published) await desk.create({ name });
+    else warn(`PUBLIC_DOCUMENTS: there is no issued key ${name}. Make it: country-graph keys create ${name}`);
+  }
 }
