@@ -17,7 +17,7 @@ const OF_KERNEL = 'schema/*.graphql';
 const OF_PLUGINS = 'src/plugins/*/*.graphql';
 const SDL = `{${OF_KERNEL},${OF_PLUGINS}}`;
 
-const KERNEL_TYPES = 'src/graphql/schema/generated.ts';
+export const KERNEL_TYPES = 'src/graphql/schema/generated.ts';
 
 /** A path as a generated file imports it. */
 const pathFrom = (generated: string, file: string) => {

@@ -1,9 +1,10 @@
 /**
  * `npm run codegen`: writes the files that `codegen.ts` names, by GraphQL Code Generator's own core and
- * plugins. Its command line would do the same with the same file, and is two hundred packages. With `--check`
- * nothing is written, and files that are not up to date are named with exit code 1.
+ * plugins. Its command line would do the same with the same file, but for the helpers of the kernel that plugins import here
+ * in place of their own, and is two hundred packages. With `--check` nothing is written, and files that are not up to date are named with exit code 1.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { codegen } from '@graphql-codegen/core';
 import {
   type CodegenPlugin,
@@ -19,7 +20,7 @@ import {
   lexicographicSortSchema,
   parse,
 } from 'graphql';
-import config from '../codegen.ts';
+import config, { KERNEL_TYPES } from '../codegen.ts';
 
 const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
   add: () => import('@graphql-codegen/add'),
@@ -79,6 +80,29 @@ async function write(
   });
 }
 
+/** Types of a generated file by their names, each with its comment. */
+function typesIn(text: string): { readonly name: string; readonly text: string; readonly body: string }[] {
+  const types = text.matchAll(
+    /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?(export (?:type|interface) (\w+)(?:(?!^export |^\/\*\*)[\s\S])*)/gm,
+  );
+  return Array.from(types, ([whole, body = '', name = '']) => ({ name, text: whole, body: body.trim() }));
+}
+
+/** Has a plugin's file import the types that the kernel's has just so. */
+function withoutRepeated(text: string, filename: string, kernel: string): string {
+  const kernels = new Map(typesIn(kernel).map(({ name, body }) => [name, body]));
+  // The kernel has some scalars more.
+  const isRepeated = ({ name, body }: ReturnType<typeof typesIn>[number]) =>
+    name === 'Scalars' || kernels.get(name) === body;
+  const repeated = typesIn(text).filter(isRepeated);
+  const rest = repeated
+    .reduce((left, { text: one }) => left.replace(one, ''), text)
+    .replace(/\n{3,}/g, '\n\n');
+  const used = repeated.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\b`).test(rest));
+  const from = relative(dirname(filename), KERNEL_TYPES);
+  return `import type { ${used.sort().join(', ')} } from '${from}';\n${rest}`;
+}
+
 async function main(): Promise<void> {
   const isCheck = process.argv.includes('--check');
   const { schema: pattern, generates } = config;
@@ -92,7 +116,9 @@ async function main(): Promise<void> {
     const own = output.schema;
     if (own !== undefined && typeof own !== 'string')
       throw new Error(`codegen.ts, ${filename}: its schema is one text.`);
-    const text = await write(filename, output, own === undefined ? schema : schemaOf(parse(own)));
+    const generated = await write(filename, output, own === undefined ? schema : schemaOf(parse(own)));
+    const isOfPlugin = filename.startsWith('src/plugins/');
+    const text = isOfPlugin ? withoutRepeated(generated, filename, readText(KERNEL_TYPES)) : generated;
     if (readText(filename) === text) continue;
     stale.push(filename);
     if (!isCheck) writeFileSync(filename, text);

@@ -1,21 +1,7 @@
+import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../graphql/schema/generated.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryRef, SourceRef, GraphContext } from '../../graphql/schema/context.ts';
 import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from './records.ts';
-export type Maybe<T> = T | null;
-export type InputMaybe<T> = Maybe<T>;
-/** All built-in and custom scalars, mapped to their actual values */
-export type Scalars = {
-  ID: { input: string; output: string; }
-  String: { input: string; output: string; }
-  Boolean: { input: boolean; output: boolean; }
-  Int: { input: number; output: number; }
-  Float: { input: number; output: number; }
-  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
-  CountryCode: { input: string; output: string; }
-  /** Any JSON value. */
-  JSON: { input: unknown; output: unknown; }
-};
-
 export type Country = {
   readonly __typename?: 'Country';
   /** Policies of the country. One `/v1/policies` call a country; for many countries, `Query.policies` takes one for all of them. */
@@ -32,7 +18,6 @@ export type Country = {
   readonly tradeProducts: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
-
 export type CountryPoliciesArgs = {
   documentType?: InputMaybe<PolicyDocumentType>;
   fromYear?: InputMaybe<Scalars['Int']['input']>;
@@ -41,11 +26,9 @@ export type CountryPoliciesArgs = {
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
-
 export type CountryPolicyOverviewArgs = {
   top?: InputMaybe<Scalars['Int']['input']>;
 };
-
 
 export type CountryTradeFlowsArgs = {
   flowType?: InputMaybe<TradeFlowType>;
@@ -54,7 +37,6 @@ export type CountryTradeFlowsArgs = {
   productCode?: InputMaybe<Scalars['String']['input']>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
-
 
 export type CountryTradeOverviewArgs = {
   fromYear?: InputMaybe<Scalars['Int']['input']>;
@@ -142,7 +124,6 @@ export type Query = {
   readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
 };
 
-
 export type QueryPoliciesArgs = {
   countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
   documentType?: InputMaybe<PolicyDocumentType>;
@@ -151,7 +132,6 @@ export type QueryPoliciesArgs = {
   status?: InputMaybe<PolicyStatus>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
-
 
 export type QueryTradeFlowsArgs = {
   flowType?: InputMaybe<TradeFlowType>;
@@ -220,73 +200,6 @@ export type TradeProduct = {
   readonly record: Scalars['JSON']['output'];
 };
 
-
-
-export type ResolverTypeWrapper<T> = Promise<T> | T;
-
-export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs>;
-
-export type ResolverFn<TResult, TParent, TContext, TArgs> = (
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => Promise<TResult> | TResult;
-
-export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
-
-export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => TResult | Promise<TResult>;
-
-export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
-  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
-  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
-}
-
-export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
-  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
-  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
-}
-
-export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
-  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
-  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
-
-export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
-  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
-  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
-
-export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
-  parent: TParent,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
-
-export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
-
-export type NextResolverFn<T> = () => Promise<T>;
-
-export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
-  next: NextResolverFn<TResult>,
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => TResult | Promise<TResult>;
-
-
-
-
-
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -336,14 +249,6 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   tradePartners?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradePartner']>>, ParentType, ContextType>;
   tradeProducts?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeProduct']>>, ParentType, ContextType>;
 };
-
-export interface CountryCodeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CountryCode'], any> {
-  name: 'CountryCode';
-}
-
-export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
-  name: 'JSON';
-}
 
 export type PolicyResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Policy'] = ResolversParentTypes['Policy']> = {
   country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;

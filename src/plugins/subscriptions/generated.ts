@@ -1,25 +1,8 @@
+import type { InputMaybe, Maybe, RequireFields, Resolver, ResolverTypeWrapper, Scalars, SubscriptionResolver } from '../../graphql/schema/generated.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { SourceRef, GraphContext } from '../../graphql/schema/context.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from './event-queue.ts';
-export type Maybe<T> = T | null;
-export type InputMaybe<T> = Maybe<T>;
-export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
-/** All built-in and custom scalars, mapped to their actual values */
-export type Scalars = {
-  ID: { input: string; output: string; }
-  String: { input: string; output: string; }
-  Boolean: { input: boolean; output: boolean; }
-  Int: { input: number; output: number; }
-  Float: { input: number; output: number; }
-  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
-  CountryCode: { input: string; output: string; }
-  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second are as the service gives them. */
-  DateTime: { input: string; output: string; }
-  /** Any JSON value. */
-  JSON: { input: unknown; output: unknown; }
-};
-
 /** Kinds of change. */
 export type ChangeKind =
   /** It was not there before. */
@@ -116,7 +99,6 @@ export type Subscription = {
   readonly sourceRefreshed: Maybe<Source>;
 };
 
-
 /**
  * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
  * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
@@ -128,7 +110,6 @@ export type SubscriptionObservationsChangedArgs = {
   since?: InputMaybe<Scalars['String']['input']>;
 };
 
-
 /**
  * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
  * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
@@ -136,73 +117,6 @@ export type SubscriptionObservationsChangedArgs = {
 export type SubscriptionSourceRefreshedArgs = {
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
 };
-
-
-
-export type ResolverTypeWrapper<T> = Promise<T> | T;
-
-export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs>;
-
-export type ResolverFn<TResult, TParent, TContext, TArgs> = (
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => Promise<TResult> | TResult;
-
-export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
-
-export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => TResult | Promise<TResult>;
-
-export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
-  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
-  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
-}
-
-export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
-  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
-  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
-}
-
-export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
-  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
-  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
-
-export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
-  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
-  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
-
-export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
-  parent: TParent,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
-
-export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
-
-export type NextResolverFn<T> = () => Promise<T>;
-
-export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
-  next: NextResolverFn<TResult>,
-  parent: TParent,
-  args: TArgs,
-  context: TContext,
-  info: GraphQLResolveInfo
-) => TResult | Promise<TResult>;
-
-
-
-
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
@@ -241,14 +155,6 @@ export type ResolversParentTypes = {
   Subscription: Record<PropertyKey, never>;
 };
 
-export interface CountryCodeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CountryCode'], any> {
-  name: 'CountryCode';
-}
-
-export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
-  name: 'DateTime';
-}
-
 export type FormerObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
   asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -264,10 +170,6 @@ export type FormerObservationResolvers<ContextType = GraphContext, ParentType ex
   valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
 };
-
-export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
-  name: 'JSON';
-}
 
 export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
