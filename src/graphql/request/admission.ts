@@ -317,33 +317,25 @@ function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
   return nowMs - first.sinceMs > (queue.length > FEW ? most : few);
 }
 
-/** Seconds after which refused clients may come back: they differ, so that the clients don't all come at once. */
-const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
+/** Seconds, at most, after which refused clients may come back: they differ, so that the clients don't all come at once. */
+const MOST_RETRY_SECONDS = 3;
 
-/** Placeholder for the identifier of the request; no text of ours has it. */
-const REQUEST_ID = '<request>';
-
-/** Makes the answers to operations that are refused unseen, once: refusing has to cost next to nothing. */
+/** Makes the answers to operations that are refused unseen. */
 function createOverloaded(maxOperations: number) {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
-  const answersIn = (type: string) =>
-    RETRY_AFTER_SECONDS.map((retryAfterSeconds) => {
-      const fields = { retryAfterSeconds, requestId: REQUEST_ID };
-      const body = errorBody('OVERLOADED', message, fields, { extensions: { upstream: openBill() } });
-      const headers = new Map([
-        ['content-type', `application/${type}; charset=utf-8`],
-        ['cache-control', 'no-store'],
-        ['vary', 'Authorization'],
-        ['retry-after', String(retryAfterSeconds)],
-      ]);
-      return { headers, parts: body.split(REQUEST_ID) };
-    });
-  const answers = { modern: answersIn('graphql-response+json'), plain: answersIn('json') };
+  const rest = { extensions: { upstream: openBill() } };
   let count = 0;
   return (accepts = '', requestId = 'none'): GatewayResponse => {
     count += 1;
-    const kind = isModern(accepts) ? 'modern' : 'plain';
-    const answer = answers[kind][count % RETRY_AFTER_SECONDS.length];
-    return { status: 503, headers: new Map(answer?.headers), body: answer?.parts.join(requestId) ?? '' };
+    const retryAfterSeconds = 1 + (count % MOST_RETRY_SECONDS);
+    const type = isModern(accepts) ? 'graphql-response+json' : 'json';
+    const headers = new Map([
+      ['content-type', `application/${type}; charset=utf-8`],
+      ['cache-control', 'no-store'],
+      ['vary', 'Authorization'],
+      ['retry-after', String(retryAfterSeconds)],
+    ]);
+    const body = errorBody('OVERLOADED', message, { retryAfterSeconds, requestId }, rest);
+    return { status: 503, headers, body };
   };
 }

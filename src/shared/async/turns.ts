@@ -127,42 +127,25 @@ export function sortedInTurns<Row>(
   return rows.length <= SORTED_ROWS ? rows.toSorted(compare) : timeSliced(job, sorting(rows, compare));
 }
 
-/** Sorts rows in blocks, and puts these together two by two. */
+/** Sorts halves, and merges them: of rows that are alike, those of the first half come first. */
 function* sorting<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
-  let blocks: (readonly Row[])[] = [];
-  for (let start = 0; start < rows.length; start += SORTED_ROWS) {
-    blocks.push(rows.slice(start, start + SORTED_ROWS).sort(compare));
-    yield;
-  }
-  while (blocks.length > 1) {
-    const joined: (readonly Row[])[] = [];
-    for (let i = 0; i < blocks.length; i += 2)
-      joined.push(yield* merging(blocks[i] ?? [], blocks[i + 1] ?? [], compare));
-    blocks = joined;
-  }
-  return blocks[0] ?? [];
-}
-
-/** Merges two sorted lists: of rows that are alike, those of the first list come first. */
-function* merging<Row>(
-  first: readonly Row[],
-  second: readonly Row[],
-  compare: (a: Row, b: Row) => number,
-): Steps<readonly Row[]> {
+  if (rows.length <= SORTED_ROWS) return rows.toSorted(compare);
+  const middle = Math.floor(rows.length / 2);
+  const first = yield* sorting(rows.slice(0, middle), compare);
+  yield;
+  const second = yield* sorting(rows.slice(middle), compare);
+  yield;
   const merged: Row[] = [];
-  let [i, j] = [0, 0];
-  for (;;) {
-    const [a, b] = [first[i], second[j]];
-    if (a === undefined || b === undefined) return merged.concat(first.slice(i), second.slice(j));
-    if (compare(a, b) <= 0) {
-      merged.push(a);
-      i += 1;
-    } else {
-      merged.push(b);
-      j += 1;
+  let next = 0;
+  for (const row of first) {
+    for (; next < second.length && compare(second[next] as Row, row) < 0; next += 1) {
+      merged.push(second[next] as Row);
+      if (merged.length % SORTED_ROWS === 0) yield;
     }
+    merged.push(row);
     if (merged.length % SORTED_ROWS === 0) yield;
   }
+  return merged.concat(second.slice(next));
 }
 
 /** True if an operation may begin at once: no slice waits, and this iteration of the event loop is still short. */
