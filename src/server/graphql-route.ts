@@ -199,8 +199,8 @@ function sendParts(
   const pour = async () => {
     for await (const part of body) {
       if (raw.destroyed) return;
-      const { bytes, taken } = outgoing.addPart(socket, Buffer.from(part));
-      raw.write(bytes, taken);
+      const bytes = Buffer.from(part);
+      raw.write(bytes, outgoing.addPart(socket, bytes));
     }
     raw.end();
   };

@@ -149,9 +149,6 @@ export type Outgoing = ReturnType<typeof createOutgoing>;
 /** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
 const SHORT_BYTES = 4_096;
 
-/** Bytes from which an answer is hardly taken at once: it is compared with others before it is written. */
-const LONG_BYTES = 65_536;
-
 /** Milliseconds that a client may take for an answer, and on top as long as a slow line needs for its bytes. */
 const PATIENCE_MS = 30_000;
 
@@ -169,7 +166,7 @@ interface Waiting {
  * Bounds the bytes that slow readers hold. A connection is cut if it takes too long for an answer, or asks for ever
  * more and reads nothing. If too much waits in all, the one that has waited longest is cut.
  * @param maxPerConnection bytes that may wait on one connection beside the answer that it is at
- * @param maxInAll bytes that may wait in all; equal bytes for several clients count once
+ * @param maxInAll bytes that may wait in all; the same buffer for several clients counts once
  * @param onCut called for each connection that was cut: `late` for too slow a reader, `crowded` if too much waited
  */
 export function createOutgoing(
@@ -179,9 +176,27 @@ export function createOutgoing(
   /** Answers that wait, the longest waiting first. */
   const all = new Set<Waiting>();
   const byConnection = new Map<Socket, Set<Waiting>>();
-  const bodies = createBodies();
+  /** Uses of each body that waits, and the bytes of all of them. */
+  const uses = new Map<Buffer, number>();
+  let bodyBytes = 0;
   /** Bytes that are reserved for answers that are not made yet. */
   let retainedBytes = 0;
+
+  function use(body: Buffer): void {
+    const before = uses.get(body) ?? 0;
+    uses.set(body, before + 1);
+    if (before === 0) bodyBytes += body.length;
+  }
+
+  function release(body: Buffer): void {
+    const left = (uses.get(body) ?? 1) - 1;
+    if (left > 0) {
+      uses.set(body, left);
+      return;
+    }
+    uses.delete(body);
+    bodyBytes -= body.length;
+  }
 
   function connectionOf(socket: Socket): Set<Waiting> {
     const waiting = byConnection.get(socket);
@@ -201,7 +216,7 @@ export function createOutgoing(
     clearTimeout(waiting.timer);
     byConnection.get(waiting.socket)?.delete(waiting);
     if (waiting.body === null) retainedBytes -= waiting.bytes;
-    else bodies.release(waiting.body);
+    else release(waiting.body);
     // Tables that the sets had before may still lead here.
     waiting.body = null;
   }
@@ -221,12 +236,13 @@ export function createOutgoing(
       return null;
     }
     const timer = setTimeout(cut, patienceMs, socket, 'late').unref();
-    const waiting = { socket, body: body && bodies.take(body), bytes, timer };
+    const waiting = { socket, body, bytes, timer };
     if (body === null) retainedBytes += bytes;
+    else use(body);
     all.add(waiting);
     here.add(waiting);
     for (const { socket: longest } of all) {
-      if (bodies.bytes() + retainedBytes <= maxInAll) break;
+      if (bodyBytes + retainedBytes <= maxInAll) break;
       if (longest !== socket) cut(longest, 'crowded');
     }
     return waiting;
@@ -237,24 +253,19 @@ export function createOutgoing(
   }
 
   return {
-    /**
-     * Has an answer written to a connection, and takes note of it unless all of it is taken at once.
-     * @param write called with the bytes to write: those of an equal long answer under way, if there is one
-     */
-    write(response: ServerResponse, socket: Socket, body: Buffer, write: (bytes: Buffer) => void): void {
-      const isLong = body.length >= LONG_BYTES;
-      let waiting = isLong ? waitForAll(socket, body) : null;
-      write(waiting?.body ?? body);
-      if (!isLong && body.length >= SHORT_BYTES && !isTaken(response)) waiting = waitForAll(socket, body);
+    /** Takes note of an answer that has been written to a connection, unless all of it is taken by now. */
+    add(response: ServerResponse, socket: Socket, body: Buffer): void {
+      if (body.length < SHORT_BYTES || isTaken(response)) return;
+      const waiting = waitForAll(socket, body);
       if (waiting !== null) response.once('close', () => remove(waiting));
     },
     /**
      * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
-     * @returns the bytes to write, and a function to call once they are taken
+     * @returns a function to call once it is taken
      */
-    addPart(socket: Socket, part: Buffer) {
+    addPart(socket: Socket, part: Buffer): () => void {
       const waiting = waitForAll(socket, part);
-      return { bytes: waiting?.body ?? part, taken: () => waiting !== null && remove(waiting) };
+      return () => waiting !== null && remove(waiting);
     },
     /**
      * Takes note of an answer that is written as it is read, and of the bytes that are reserved for it until then.
@@ -286,45 +297,4 @@ function bytesOf(waiting: ReadonlySet<Waiting>): number {
   let sum = 0;
   for (const { bytes } of waiting) sum += bytes;
   return sum;
-}
-
-/** Keeps bodies in use, each of them once. */
-function createBodies() {
-  /** Uses of each body, by its length. */
-  const uses = new Map<number, Map<Buffer, number>>();
-  let bytes = 0;
-
-  return {
-    bytes: () => bytes,
-    /** @returns the body, or one in use that is equal */
-    take(body: Buffer): Buffer {
-      let alike = uses.get(body.length);
-      if (alike === undefined) {
-        alike = new Map();
-        uses.set(body.length, alike);
-      }
-      const same = alike.has(body) ? body : sameOf(body, alike.keys());
-      if (same === undefined) bytes += body.length;
-      const taken = same ?? body;
-      alike.set(taken, (alike.get(taken) ?? 0) + 1);
-      return taken;
-    },
-    release(body: Buffer): void {
-      const alike = uses.get(body.length);
-      const left = (alike?.get(body) ?? 1) - 1;
-      if (left > 0) {
-        alike?.set(body, left);
-        return;
-      }
-      alike?.delete(body);
-      if (alike?.size === 0) uses.delete(body.length);
-      bytes -= body.length;
-    },
-  };
-}
-
-function sameOf(body: Buffer, otherBuffers: Iterable<Buffer>): Buffer | undefined {
-  if (body.length < LONG_BYTES) return undefined;
-  for (const other of otherBuffers) if (other.equals(body)) return other;
-  return undefined;
 }

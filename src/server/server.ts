@@ -210,7 +210,8 @@ function writeTogether(
         if (isString && payload.length < SHORT_LENGTH) done(null, payload);
         else {
           const body = isString ? Buffer.from(payload) : payload;
-          outgoing.write(reply.raw, socket, body, (bytes) => done(null, bytes));
+          done(null, body);
+          outgoing.add(reply.raw, socket, body);
         }
       } catch (error) {
         problem(error, request.id);
