@@ -1,6 +1,6 @@
 /*
  * What is asked of the code that draws pictures, and what it answers: between its thread, which is built of GraphiQL's
- * code, and whoever has it draw.
+ * code, and whoever has it draw. And the frame of a page with a picture, which GraphiQL and the pages themselves hand out.
  */
 
 /** The look that the operator gives a picture, in the words of GraphiQL's controls. */
@@ -82,4 +82,35 @@ export interface DrawerSettings {
   /** Pixels of the largest PNG. */
   readonly maxPixels: number;
   readonly sourceNames: Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
+}
+
+/** Pixels of a page with one picture, its sources and its links. */
+export const FRAME = { width: 960, height: 820 };
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Writes a text as HTML. */
+export function escaped(value: unknown): string {
+  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/**
+ * Writes the frame of a page with a picture for pages of others. Without the script, it has a height that suits most
+ * pictures at any width.
+ * @param scriptUrl address of the script that gives it the height of its page
+ */
+export function frameOf(
+  url: string,
+  title: string,
+  scriptUrl: string,
+  { width, height }: typeof FRAME = FRAME,
+): string {
+  const style = `border:0;width:100%;max-width:${width}px;height:auto;min-height:480px;aspect-ratio:${width}/${height}`;
+  return `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" loading="lazy" style="${style}"></iframe><script async src="${escaped(scriptUrl)}"></script>`;
 }

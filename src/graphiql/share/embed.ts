@@ -1,10 +1,8 @@
+import { frameOf } from '../../shared/drawings.ts';
 import type { Picture } from '../chart/picture.ts';
 import { type Look, PLAIN } from '../chart/plain-look.ts';
 import type { Operation } from '../operation.ts';
 import type { PublicDocument } from '../trusted.ts';
-
-/** Pixels of a page with one picture, its sources and its links. */
-const FRAME = { width: 960, height: 820 };
 
 /** Choices of a look that somebody has changed. */
 function changesOf(look: Partial<Look>): readonly (readonly [string, unknown])[] {
@@ -39,12 +37,7 @@ export function asEmbed(
   for (const [name, value] of Object.entries(variables)) if (value != null) given.set(name, String(value));
   for (const [name, value] of look) given.append(name, value);
   const search = given.size === 0 ? '' : `?${given.toString().replaceAll('%2C', ',')}`;
-  const [at, named, script] = [url + search, title, new URL('frames.js', url).href].map((text) =>
-    text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`),
-  );
-  const { width, height } = FRAME;
-  const style = `border:0;width:100%;max-width:${width}px;height:auto;min-height:480px;aspect-ratio:${width}/${height}`;
-  return `<iframe src="${at}" title="${named}" width="${width}" height="${height}" loading="lazy" style="${style}"></iframe>\n<script async src="${script}"></script>\n`;
+  return `${frameOf(url + search, title, new URL('frames.js', url).href)}\n`;
 }
 
 /**

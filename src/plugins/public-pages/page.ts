@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { PictureFacts } from '../../shared/drawings.ts';
+import { escaped, FRAME, frameOf, type PictureFacts } from '../../shared/drawings.ts';
 
 /** Pixels of the pictures of a page, each for screens from its width on: letters are never drawn smaller than they are read. */
 export const PAGE_WIDTHS = [960, 680, 480, 320] as const;
@@ -59,18 +59,6 @@ export function picturePolicy(origins: readonly string[]): string {
 }
 
 const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : origins.join(' '));
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(value: unknown): string {
-  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
 
 interface PageContent {
   readonly title: string;
@@ -245,23 +233,6 @@ ${body.join('\n')}
 </body>
 </html>
 `;
-}
-
-/** Pixels of a frame, unless the asking page has less room or a script of ours, by which it is as high as its page. */
-export const FRAME = { width: 960, height: 820 };
-
-/**
- * Writes the frame of a page for pages of others. Without the script, it has a height that suits most pictures at any width.
- * @param scriptUrl address of the script that gives it the height of its page
- */
-export function frameOf(
-  url: string,
-  title: string,
-  scriptUrl: string,
-  { width, height }: typeof FRAME = FRAME,
-): string {
-  const style = `border:0;width:100%;max-width:${width}px;height:auto;min-height:480px;aspect-ratio:${width}/${height}`;
-  return `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" loading="lazy" style="${style}"></iframe><script async src="${escaped(scriptUrl)}"></script>`;
 }
 
 /** The script of pages with frames: each frame has the height that its page tells. */

@@ -17,7 +17,7 @@ import type { CommandHost } from '../../gateway/plugin.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { sha256Of } from '../../graphql/request/documents.ts';
 import { wholeBody } from '../../graphql/request/messages.ts';
-import { frameOf } from './page.ts';
+import { frameOf } from '../../shared/drawings.ts';
 import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
 const EXAMPLES = `
