@@ -1,4 +1,5 @@
 import type { PluginDefinition } from './gateway/plugin.ts';
+import { absences } from './plugins/absences/plugin.ts';
 import { batches } from './plugins/batches/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
@@ -21,6 +22,7 @@ export const plugins: readonly PluginDefinition[] = [
   tracing,
   csvTables,
   batches,
+  absences,
   graphiql,
   subscriptions,
   mcpTools,
@@ -34,5 +36,6 @@ export const libraryPlugins: readonly PluginDefinition[] = [
   extraRoutes,
   csvTables,
   batches,
+  absences,
   subscriptions,
 ];

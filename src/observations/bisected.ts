@@ -14,6 +14,7 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
+import { noRows } from './absences.ts';
 import { WrongGuess } from './entries.ts';
 import type { Pair, Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';
@@ -54,8 +55,8 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   if (isError && task.search.isRefusedWithYears) learned.learn({ yearsParam: 'unknown' });
   if (isError) task.search.isRefusedWithYears = false;
   if (meant !== null) {
-    if (isError || saysUnknown(refusal.detail)) cacheRefusal(unknown, task, refusal, search);
-    settlePairs(task, task.pairs.filter(meant.has), refusal, search);
+    if (isError || saysUnknown(refusal.detail)) cacheRefusal(unknown, task, refusal, search, true);
+    settlePairs(task, task.pairs.filter(meant.has), refusal, search, unknown);
     const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
     return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
   }
@@ -215,25 +216,58 @@ function saysUnknown(detail: string): boolean {
   return new RegExp(`${thing}[^:]*${none}|${none}[^:]*${thing}`, 'i').test(detail);
 }
 
-function cacheRefusal(names: readonly string[], { rectangle }: Task, refusal: Refusal, search: Search): void {
-  const { outcome, receivedAt: atMs } = refusal;
+/** @param isTold true if the service's words name them */
+function cacheRefusal(
+  names: readonly string[],
+  { rectangle }: Task,
+  refusal: Refusal,
+  search: Search,
+  isTold = false,
+): void {
+  const { receivedAt: atMs } = refusal;
   for (const name of names) {
     const dimension = rectangle.countryCodes.includes(name) ? 'countries' : 'metrics';
+    const isNothing = isTold && !(refusal.outcome instanceof Error);
+    const outcome = isNothing ? nothingOf(refusal, dimension === 'metrics') : refusal.outcome;
     search.refusedNames.add(search.sending.caller.tenant, dimension, name, { outcome, atMs });
   }
 }
 
-function settlePairs(task: Task, pairs: readonly Pair[], refusal: Refusal, { save, sending }: Search): void {
-  settleAs(task, pairs, refusal.outcome);
-  if (refusal.outcome instanceof Error) return;
-  const nothing = pairs.map((pair) => ({ pair, rows: [] }));
+/** No rows, for want of a measure or a country that the service names and says that it doesn't know. */
+function nothingOf({ detail }: Refusal, isMetric: boolean) {
+  if (!saysUnknown(detail)) return noRows(null);
+  return noRows(isMetric ? 'UNKNOWN_INDICATOR' : 'NOT_OFFERED');
+}
+
+/** @param unknown names of these pairs that the service's words single out */
+function settlePairs(
+  task: Task,
+  pairs: readonly Pair[],
+  refusal: Refusal,
+  { save, sending }: Search,
+  unknown: readonly string[] = [],
+): void {
+  if (refusal.outcome instanceof Error) {
+    settleAs(task, pairs, refusal.outcome);
+    return;
+  }
+  const nothing = pairs.map((pair) => {
+    const isMetric = unknown.includes(pair.metricKey);
+    const isTold = isMetric || unknown.includes(pair.countryCode);
+    return { pair, rows: isTold ? nothingOf(refusal, isMetric) : noRows(null) };
+  });
+  task.settle(
+    pairs,
+    nothing.map(({ rows }) => rows),
+  );
   save(sending.caller.tenant, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
 }
 
-function giveUp(task: Task, { detail }: Refusal): FetchedRows {
+function giveUp(task: Task, { detail, outcome }: Refusal): FetchedRows {
   const words =
     'The service refused these names together and did not say which it does not know. Ask for fewer at once.';
   const fields = { route: observations.route, detail: detail === '' ? undefined : detail };
-  settleAs(task, task.pairs, new Failure('BAD_USER_INPUT', words, fields));
+  // Its cause tells that the service has refused none of these names by itself.
+  settleAs(task, task.pairs, new Failure('BAD_USER_INPUT', words, fields, { cause: outcome }));
   return NOT_WHOLE;
 }

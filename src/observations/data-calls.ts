@@ -5,6 +5,7 @@ import type { Sending } from '../service/sending.ts';
 import { tracing } from '../service/trace.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
+import { markOfSomeYears, noRows } from './absences.ts';
 import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
 import type { Outcome } from './entries.ts';
 import {
@@ -548,7 +549,7 @@ function handOut(
   // An answer with rows of unknown pairs is not cached, so that the next one to ask is told again.
   if (unknown === undefined) {
     const sound = all.filter((pair) => !malformed.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
-    const savedFigures = sound.map((pair) => ({ pair, rows: figures.get(nameOf(pair)) ?? [] }));
+    const savedFigures = sound.map((pair) => ({ pair, rows: rowsIn(groups, nameOf(pair), years) }));
     cache.save(sending.caller.tenant, { mode, years }, savedFigures, receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
@@ -558,11 +559,18 @@ function handOut(
     const key = nameOf(pair);
     const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
     rows += sentOf(groups, key);
-    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? []));
+    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : rowsIn(groups, key, years));
   });
   settle(pairs, outcomes);
   events.onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };
+}
+
+/** The rows of a pair in a whole answer; none in a way that tells if there are some without a value. */
+function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | null) {
+  const rows = figures.get(key) ?? (years === null && blanks.has(key) ? noRows('BLANK') : []);
+  if (years !== null) markOfSomeYears(rows);
+  return rows;
 }
 
 /** Names a pair: one that is a demand has its name at hand. */

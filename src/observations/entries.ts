@@ -5,6 +5,7 @@ import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
+import { type AbsenceOfRows, absenceIn, markOfSomeYears, noRows } from './absences.ts';
 import {
   covers,
   type Demand,
@@ -208,6 +209,17 @@ interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
+/** Stands for no rows, where the service has told why there are none. */
+interface RawAbsence {
+  readonly absence: AbsenceOfRows;
+}
+
+/** Returns what the service has said of a pair without rows, in a stored value; null if that is another one. */
+function absenceOf(value: unknown): AbsenceOfRows | null {
+  const told = typeof value === 'object' && value !== null && 'absence' in value ? value.absence : null;
+  return told === 'BLANK' || told === 'UNKNOWN_INDICATOR' || told === 'NOT_OFFERED' ? told : null;
+}
+
 /** Rows of a series, or of some years of it, as they are cached. */
 interface RawFigures extends CachedYears {
   readonly rows: RawRows;
@@ -254,11 +266,18 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
     if (entry === undefined) return null;
     const { value, atMs } = entry;
     if (years === null) {
-      if (!Array.isArray(value)) return null;
+      if (!Array.isArray(value)) return withoutRows(value, atMs);
       return entries.of(value) ?? decoded(value, { years, rows: value, atMs }, tenant);
     }
     const covering = rangesIn(value).filter((range) => covers(range.years, years));
     return lastChecked(covering.map((range) => entries.of(range) ?? decoded(range, range, tenant))) ?? null;
+  }
+
+  function withoutRows(value: unknown, atMs: number): ObservationEntry | null {
+    const absence = absenceOf(value);
+    if (absence === null) return null;
+    const entry = { rows: noRows(absence), years: null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
+    return entries.of(value as object) ?? entries.put(value as object, entry);
   }
 
   /** The entry for each demand that was last known to hold, in the values that are stored under `namesOf` them. */
@@ -284,6 +303,7 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
     if (errors.length > 0 || rows.length !== raw.rows.length) return null;
     // An earlier version may have put it there in the order that it came in.
     putInOrder(rows);
+    if (years !== null) markOfSomeYears(rows);
     // Another process has put it there.
     several.note(tenant, contenders(rows), false);
     return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
@@ -359,7 +379,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
     save(tenant: Tenant, { mode, years }: CachedAs, figures: readonly PairFigures[], atMs: number): void {
       const isCaching = tenantCache !== NO_TENANT_CACHE;
       if (!isCaching && mode === 'latest') return;
-      const values = new Map<string, RawRows | RawRanges>();
+      const values = new Map<string, RawRows | RawRanges | RawAbsence>();
       const choices = new Map<string, Choice>();
       const owners: object[] = [];
       const made: ObservationEntry[] = [];
@@ -367,9 +387,12 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rawOf(rows);
         const range = years === null ? null : { years, rows: raw, atMs };
-        owners.push(range ?? raw);
+        const absence = rows.length === 0 ? absenceIn(rows) : null;
+        const whole = absence === null ? raw : { absence };
+        owners.push(range ?? whole);
+        if (range !== null) markOfSomeYears(rows);
         made.push({ rows, years, atMs, checkedAtMs: atMs, wantedAtMs: atMs });
-        values.set(name, range === null ? raw : { ranges: [range] });
+        values.set(name, range === null ? whole : { ranges: [range] });
       };
       const names = demandKeys(
         mode,

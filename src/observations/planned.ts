@@ -69,7 +69,7 @@ function latestIn({ latest, series }: Came): Outcome | undefined {
 
 function newestIn(series: readonly ObservationRecord[]): readonly ObservationRecord[] {
   const newest = newestOf(series);
-  return newest === null ? [] : [newest];
+  return newest === null ? series : [newest];
 }
 
 /** Demands that are planned as one, and what has come for their pairs. */

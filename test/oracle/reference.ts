@@ -37,6 +37,8 @@ export interface Lookup {
   readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series' | 'operands';
   /** Of the keys, those that there is a figure of. */
   readonly found?: ReadonlySet<string>;
+  /** The reasons for which a figure may be missing here, each true of some country and key. */
+  readonly reasons?: ReadonlySet<string>;
   /** True if it is a record that the service has not. */
   readonly isAbsent?: boolean;
 }
@@ -206,7 +208,8 @@ function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): 
     (key) => found.get(spelled(context.habits, context.world, key))?.length !== 0,
   );
   // Notes keys as they were spelled: a refusal names them so.
-  note(context, info, '/v1/data', { codes, keys: asked, mode, found: new Set(foundKeys) });
+  const reasons = reasonsOf(context, codes, asked, wanted);
+  note(context, info, '/v1/data', { codes, keys: asked, mode, found: new Set(foundKeys), reasons });
   // Of several spellings of a key, the service's own is the one that has its figures.
   const isOwn = (key: string) =>
     spelled(context.habits, context.world, key) === key ||
@@ -245,10 +248,40 @@ function figureOf(context: Context, info: GraphQLResolveInfo, code: string, key:
   const rows = context.rowsOf(upper, spelled(context.habits, context.world, key));
   const choice = latestOf({ habits: context.habits, rows, isWanted: isNational });
   const found = new Set(choice === null ? [] : [key]);
-  note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure', found });
+  const reasons = reasonsOf(context, [upper], [key], { scope: 'NATIONAL' });
+  note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure', found, reasons });
   const figures = picked(context, info, choice, isNational);
   remarkPeriods(context, info, figures, rows);
   return figures[0] ?? null;
+}
+
+/** The reasons for which a country may have no figure of a key that is wanted: what the service has makes each true. */
+function reasonsOf(
+  context: Context,
+  codes: readonly string[],
+  keys: readonly string[],
+  { fromYear, toYear, scope }: Pick<Wanted, 'fromYear' | 'toYear' | 'scope'>,
+): ReadonlySet<string> {
+  const reasons = new Set<string>();
+  for (const code of codes) {
+    if (context.world.countries.every((country) => country.code !== code)) reasons.add('NOT_OFFERED');
+    for (const given of keys) {
+      const key = spelled(context.habits, context.world, given);
+      if (indicatorOf(context, given) === null) reasons.add('UNKNOWN_INDICATOR');
+      const rows = context.rowsOf(code, key);
+      const figures = rows.filter(({ value }) => value !== null);
+      const isOfScope = ({ place }: RowFact) =>
+        scope == null || scope === 'ALL' || (scope === 'NATIONAL') === (place === null);
+      const years = figures.filter(isOfScope).map(({ year }) => year);
+      const isOlder = (year: number) => fromYear != null && year < fromYear;
+      const isNewer = (year: number) => toYear != null && year > toYear;
+      if (rows.length > 0 && figures.length === 0) reasons.add('BLANK');
+      if (years.length > 0 && years.every(isOlder)) reasons.add('OLDER_ONLY');
+      if (years.length > 0 && years.every(isNewer)) reasons.add('NEWER_ONLY');
+      if (years.every((year) => isOlder(year) || isNewer(year))) reasons.add('NO_FIGURE');
+    }
+  }
+  return reasons;
 }
 
 const isNational = ({ place }: RowFact) => place === null;

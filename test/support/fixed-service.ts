@@ -11,8 +11,13 @@ export interface FixedRoutes {
   /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
   readonly sources?: () => readonly Sent[];
   readonly signals?: Sent;
-  /** A call for figures that it answers by a 404 without words. */
-  readonly refuses?: (countryCodes: readonly string[], metricKeys: readonly string[]) => boolean;
+  /** A call for figures that it answers by a 404 without words, or by a status with some. */
+  readonly refuses?: (countryCodes: readonly string[], metricKeys: readonly string[]) => boolean | Refused;
+}
+
+interface Refused {
+  readonly status: number;
+  readonly detail: string;
 }
 
 /** A service that sends the given answers, good or bad; it knows no `limit` and no years. */
@@ -47,14 +52,15 @@ export async function openFixedService({
         })),
       },
     };
-    const isRefused = url.pathname === '/v1/data' && refuses?.(codes, keys) === true;
-    const body = isRefused
+    const refused = url.pathname === '/v1/data' && (refuses?.(codes, keys) ?? false);
+    const { status, detail } = typeof refused === 'object' ? refused : { status: 404, detail: 'Not Found' };
+    const body = refused
       ? undefined
       : url.pathname.endsWith('/signals')
         ? { data: signals }
         : bodies[url.pathname];
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(body ?? { detail: 'Not Found' }));
+    response.writeHead(body === undefined ? status : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body ?? { detail }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -19,6 +19,7 @@ import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt, type Failure } from '../../shared/errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type StringPieces } from '../execution/columns.ts';
+import type { AbsenceNotes } from '../schema/context.ts';
 import type { Delivery } from './delivery.ts';
 import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted } from './documents.ts';
 
@@ -436,6 +437,8 @@ export interface Incoming {
   readonly delivery: Delivery | null;
   /** The operation's span, if somebody traces. */
   readonly trace?: Trace | undefined;
+  /** Notes why there are no figures, if the client has asked for that. */
+  readonly absences?: AbsenceNotes | undefined;
 }
 
 /**
@@ -491,7 +494,7 @@ export function countsOf(codes: readonly string[]): Readonly<Record<string, numb
 }
 
 /** The request headers that the form of an answer depends on, if it may be cached. */
-export const VARIES = 'Authorization, Accept, X-Explain';
+export const VARIES = 'Authorization, Accept, X-Explain, X-Absences';
 
 export interface GatewayResponse {
   readonly status: number;

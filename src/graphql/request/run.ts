@@ -113,8 +113,13 @@ export interface WrittenAnswer {
 }
 
 /** Returns the `extensions` of the answer to an operation; those that are undefined are left out. */
-export function extensionsOf({ bill, context: { warnings }, ages }: OperationRun) {
-  return { upstream: shown(bill), warnings: warnings.listed(), freshness: ages?.shown() };
+export function extensionsOf({ bill, context: { warnings, absences }, ages }: OperationRun) {
+  return {
+    upstream: shown(bill),
+    warnings: warnings.listed(),
+    freshness: ages?.shown(),
+    absences: absences?.listed(),
+  };
 }
 
 /** Times at which the service sent something, as an answer tells them: ISO 8601, UTC. */
@@ -307,6 +312,7 @@ export function createOpenRun(
     caller: Caller,
     trace?: Trace,
     delivery: Delivery | null = null,
+    absences?: GraphContext['absences'],
   ): OperationRun => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -349,6 +355,7 @@ export function createOpenRun(
         batchGate,
         effort,
         warnings: createWarnings(),
+        absences,
         maxListItems: config.maxListItems,
         citing,
         gate,

@@ -207,8 +207,13 @@ const observation: BatchResolver<
   return existing.then(figuresOf);
 
   function figuresOf([key]: readonly string[]) {
-    if (key === undefined) return codes.map(() => null);
+    if (key === undefined) {
+      for (const i of codes.keys()) context.absences?.known(() => info.pathOf(i), 'UNKNOWN_INDICATOR');
+      return codes.map(() => null);
+    }
     const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+    const asked = { countryCodes: codes, metricKey: key, maxAgeMs };
+    context.absences?.latest(asked, figures, (i) => info.pathOf(i), context);
     return warnedFigures(context, path, figures, true, (i) => info.pathOf(i));
   }
 };

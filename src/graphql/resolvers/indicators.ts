@@ -145,7 +145,13 @@ function figuresOf(
   field: RowsField,
 ): PromiseOrValue<readonly unknown[]> {
   if (countryCode === undefined)
-    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);
+    return observationRows(
+      { ...filter, metricKeys: [key], ofObject: 'metrics' },
+      // The field itself says why it has none.
+      { ...context, absences: undefined },
+      info,
+      field,
+    );
   const maxAgeMs = maxAgeMsOf(filter.maxAge);
   const figures = latestFigures(derivedOf(field), [countryCode], key, maxAgeMs, context);
   return mapValue(figures, ([national]) => {
@@ -202,6 +208,7 @@ export const resolvers = {
       const { path } = info;
       return mapValue(indicatorByKey(key, context, info, true), (record) => {
         if (record !== null) return record;
+        context.absences?.known(() => path, 'UNKNOWN_INDICATOR');
         return mapValue(
           existingNames('metrics', context, () => path, [key]),
           () => null,
@@ -230,6 +237,14 @@ export const resolvers = {
       const existing = existingNames('countries', context, () => path, [countryCode]);
       const codes = existing instanceof Promise ? await existing : existing;
       const figures = latestFigures(derived, codes, key, maxAgeMs, context);
+      if (codes.length === 0) context.absences?.known(() => path, 'NOT_OFFERED');
+      else
+        context.absences?.latest(
+          { countryCodes: codes, metricKey: key, maxAgeMs },
+          figures,
+          () => path,
+          context,
+        );
       const [national] = await warnedFigures(context, () => path, figures, true);
       if (national instanceof Error) throw national;
       return national ?? null;

@@ -395,7 +395,9 @@ export function observationRows(
   const load = ([codes, keys]: Names) =>
     context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
   const names = namesBy(filter, context, info);
-  const rows = names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
+  const loading = () =>
+    names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
+  const rows = context.absences?.rows({ ...asked, filter, names }, loading, info.path, context) ?? loading();
   return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
 }
 

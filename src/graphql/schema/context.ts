@@ -1,12 +1,16 @@
+import type { ResponsePath } from 'graphql';
 import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { BatchGate } from '../../observations/loaders/batch-gate.ts';
 import type { Effort } from '../../observations/loaders/effort.ts';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
+import type { Mode, YearRange } from '../../observations/planner/demand.ts';
 import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { CallGate } from '../../service/gate.ts';
 import type { CountryRecord } from '../../service/records/countries.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
+import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import type { SourceNames } from '../../shared/citations.ts';
 import type { Warnings } from '../../shared/warnings.ts';
 
@@ -38,6 +42,71 @@ export interface Page<Row> {
   readonly cursors: () => readonly string[];
 }
 
+/** A reason for which there is no figure, as the answer proves it. */
+export type AbsenceReason =
+  | 'NO_FIGURE'
+  | 'BLANK'
+  | 'NEWER_ONLY'
+  | 'OLDER_ONLY'
+  | 'UNKNOWN_INDICATOR'
+  | 'NOT_OFFERED'
+  | 'REFUSED'
+  | 'NOT_HELD';
+
+export interface Absence {
+  /** The field that is null, or an empty list, as the path of an error is. */
+  readonly path: readonly (string | number)[];
+  readonly reason: AbsenceReason;
+}
+
+type Rows = readonly ObservationRecord[];
+
+/** The latest figures that a field has asked for, of an indicator. */
+interface LatestAsked {
+  readonly countryCodes: readonly string[];
+  readonly metricKey: string;
+  readonly maxAgeMs: number;
+}
+
+/** The rows that a field has asked for. */
+interface RowsAsked {
+  readonly mode: Mode;
+  readonly years: YearRange | null;
+  readonly maxAgeMs: number;
+  /** The arguments, as the client gave them. */
+  readonly filter: {
+    readonly countryCodes?: readonly string[] | null | undefined;
+    readonly metricKeys?: readonly string[] | null | undefined;
+    readonly scope?: 'NATIONAL' | 'PLACES' | 'ALL' | null | undefined;
+    readonly fromYear?: number | null | undefined;
+    readonly toYear?: number | null | undefined;
+  };
+  /** Countries and metrics of them that there may be. */
+  readonly names: PromiseOrValue<readonly [countryCodes: readonly string[], metricKeys: readonly string[]]>;
+}
+
+/** Notes fields that answer without a figure, for those who have asked why. */
+export interface AbsenceNotes {
+  /** Notes that a field is null, for a reason that is known. */
+  known(path: () => ResponsePath, reason: AbsenceReason): void;
+  /** Notes figures of a field, each by its path. */
+  latest(
+    asked: LatestAsked,
+    figures: PromiseOrValue<readonly (ObservationRecord | Error | null)[]>,
+    pathOf: (i: number) => ResponsePath,
+    context: GraphContext,
+  ): void;
+  /** Notes the rows of a field, and returns them. */
+  rows(
+    asked: RowsAsked,
+    load: () => PromiseOrValue<Rows>,
+    path: ResponsePath,
+    context: GraphContext,
+  ): PromiseOrValue<Rows>;
+  /** Lists what is proven by now. */
+  listed(): readonly Absence[];
+}
+
 /** The means of one operation's resolvers. */
 export interface GraphContext {
   readonly caller: Caller;
@@ -46,6 +115,8 @@ export interface GraphContext {
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly warnings: Warnings;
+  /** Left out unless the client has asked why there is no figure. */
+  readonly absences?: AbsenceNotes | undefined;
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;

@@ -181,6 +181,8 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     ...choice,
     /** Returns rows that came otherwise in the states in which the operation tells its figures. */
     inOneState: outcomes.oneState.ofRows,
+    /** Returns what has come of a demand of this operation; undefined for nothing yet. Asks for nothing. */
+    outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
     /** Has figures resolved together, the newest of each: called before any is asked for. */
     settleTogether(): void {
       outcomes.isTogether = true;

@@ -131,9 +131,6 @@ export function renewTogether(demands: readonly Demand[], outcomes: Map<string, 
         if (newestRecord !== null && isNewer) newest.set(figure, row);
       }
     for (const { name, rows } of lists)
-      outcomes.set(
-        name,
-        rows.map((row) => newest.get(figureOf(row)) ?? row),
-      );
+      outcomes.set(name, rows.length === 0 ? rows : rows.map((row) => newest.get(figureOf(row)) ?? row));
   }
 }

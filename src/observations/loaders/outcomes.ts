@@ -115,7 +115,7 @@ export class OperationOutcomes {
   /** The outcomes of demands that are resolved, as the operation tells them. */
   #resolved(demands: readonly Demand[], failure: Error | null): readonly Outcome[] {
     const outcomes = demands.map(
-      (demand) => this.#outcomeOf(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+      (demand) => this.outcomeOf(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
     );
     if (this.#doubts.left > 0) this.#doubts.settle(demands, outcomes);
     return this.oneState.of(demands, outcomes);
@@ -128,7 +128,8 @@ export class OperationOutcomes {
     return this.#outcomes.has(whole.name) ? whole.name : demand.name;
   }
 
-  #outcomeOf(demand: Demand): Outcome | undefined {
+  /** Returns the outcome of a demand that is resolved; undefined for any other. Asks for nothing. */
+  outcomeOf(demand: Demand): Outcome | undefined {
     const outcome = this.#outcomes.get(demand.name);
     if (outcome !== undefined && !(outcome instanceof Pending)) return outcome;
     const ofWhole = this.#outcomes.get(this.#nameOf(demand));

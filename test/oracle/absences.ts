@@ -1,0 +1,81 @@
+import type { GivenError } from './excuses.ts';
+import type { Truth } from './reference.ts';
+
+/** Fields that are a figure, or a list of figures. */
+const OF_FIGURES: ReadonlySet<string> = new Set([
+  'Country.observation',
+  'Country.observations',
+  'Indicator.observation',
+  'Indicator.observations',
+  'Query.observations',
+]);
+
+type Path = readonly (string | number)[];
+
+interface Told {
+  readonly path: Path;
+  readonly reason: string;
+}
+
+interface Reply {
+  readonly data: unknown;
+  readonly errors: readonly GivenError[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Tells what is wrong with the absences of an answer that was asked for them: reasons that aren't true, places where
+ * something is, and figures that are missing without a word.
+ */
+export function wrongAbsences({ fields, lookups }: Truth, { data, errors, extensions }: Reply): string[] {
+  const told = (extensions?.absences ?? []) as readonly Told[];
+  const wrong = told.flatMap(({ path, reason }) => {
+    const here = `${reason} at ${path.join('.')}`;
+    const value = valueAt(data, path);
+    if (value !== null && !(Array.isArray(value) && value.length === 0))
+      return [`${here}: there is something`];
+    const names = namesOf(path);
+    if (reason === 'REFUSED') return errors.some((error) => isAt(error, path)) ? [] : [`${here}: no error`];
+    if (fields.get(names) === 'Query.indicator') return reason === 'UNKNOWN_INDICATOR' ? [] : [here];
+    const isTrue = lookups.some((lookup) => lookup.path === names && lookup.reasons?.has(reason));
+    return isTrue ? [] : [`${here} is not true`];
+  });
+  const places = new Set(told.map(({ path }) => path.join('.')));
+  for (const path of emptyIn(data, fields))
+    if (!places.has(path.join('.')) && !errors.some((error) => isAbove(error, path)) && isAsked(path))
+      wrong.push(`nothing at ${path.join('.')}`);
+  return wrong;
+
+  /** True if any figure was asked for there. */
+  function isAsked(path: Path): boolean {
+    const here = lookups.filter((lookup) => lookup.path === namesOf(path) && lookup.reasons !== undefined);
+    return here.length > 0 && here.every(({ codes = [], keys = [] }) => codes.length > 0 && keys.length > 0);
+  }
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (at, step) =>
+      typeof at === 'object' && at !== null ? (at as Record<string | number, unknown>)[step] : undefined,
+    value,
+  );
+}
+
+/** Paths of figures that are null, and of lists of them that are empty. */
+function* emptyIn(value: unknown, fields: Truth['fields'], path: Path = []): Iterable<Path> {
+  const isFigure = typeof path.at(-1) === 'string' && OF_FIGURES.has(fields.get(namesOf(path)) ?? '');
+  if (isFigure && (value === null || (Array.isArray(value) && value.length === 0))) yield path;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value))
+    yield* emptyIn(item, fields, [...path, Array.isArray(value) ? Number(name) : name]);
+}
+
+function namesOf(path: Path): string {
+  return path.filter((part) => typeof part === 'string').join('.');
+}
+
+const isAt = ({ path = [] }: GivenError, other: Path) => path.join('.') === other.join('.');
+
+/** True if an error stands at a place, or above it. */
+const isAbove = ({ path = [] }: GivenError, other: Path) =>
+  path.length <= other.length && path.every((part, i) => part === other[i]);
