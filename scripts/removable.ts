@@ -30,6 +30,7 @@ const COPIED = [
 /** Tests of plugins beside those in `test/plugins`, and those that import their files. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   'extra-routes': ['test/queries/policies', 'test/queries/trade'],
+  availability: ['test/queries/availability'],
   'issued-keys': ['test/issued'],
   subscriptions: ['test/live', 'test/queries/live'],
   'public-pages': ['test/address'],

@@ -1,5 +1,6 @@
 import type { PluginDefinition } from './gateway/plugin.ts';
 import { absences } from './plugins/absences/plugin.ts';
+import { availability } from './plugins/availability/plugin.ts';
 import { batches } from './plugins/batches/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
@@ -19,6 +20,7 @@ export const plugins: readonly PluginDefinition[] = [
   issuedKeys,
   offline,
   extraRoutes,
+  availability,
   tracing,
   csvTables,
   batches,
@@ -34,6 +36,7 @@ export const libraryPlugins: readonly PluginDefinition[] = [
   issuedKeys,
   offline,
   extraRoutes,
+  availability,
   csvTables,
   batches,
   absences,

@@ -1,6 +1,7 @@
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
+import { noRows } from './absences.ts';
 import {
   cellsOf,
   type FetchedRows,
@@ -14,7 +15,6 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import { noRows } from './absences.ts';
 import { WrongGuess } from './entries.ts';
 import type { Pair, Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';

@@ -12,15 +12,16 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import type {
-  Fetch,
-  FetchBatch,
-  FetchListener,
-  Figures,
-  ObservationEntries,
-  ObservationEntry,
-  Outcome,
-  Outcomes,
+import {
+  createPairReader,
+  type Fetch,
+  type FetchBatch,
+  type FetchListener,
+  type Figures,
+  type ObservationEntries,
+  type ObservationEntry,
+  type Outcome,
+  type Outcomes,
 } from './entries.ts';
 import { plannedStage } from './planned.ts';
 import { type Demand, takenUntilMs } from './planner/demand.ts';
@@ -116,7 +117,8 @@ export function createObservationClient(parts: FiguresParts) {
     prefetch: createPrefetch(cache, renewal.maxAskedLately),
     revalidation: createLazyRevalidation(load, cache.freshness),
   };
-  const shared = { find: findCached(caching), several: cache.entries.several };
+  const cachedPairs = createPairReader(cache.tenantCache, cache.entries.several);
+  const shared = { find: findCached(caching), several: cache.entries.several, cachedPairs };
   return {
     join(caller: Caller) {
       const participant = pool.join(caller);
@@ -153,6 +155,7 @@ export function createCachedClient(
     find: findCached(caching),
     fetch: cachedFiguresStage(fetch, caching),
     several: parts.cache.entries.several,
+    cachedPairs: createPairReader(parts.cache.tenantCache, parts.cache.entries.several),
   };
   return {
     join({ tenant }) {

@@ -1,9 +1,11 @@
 import { createLru, createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
+import type { Caller } from '../service/caller.ts';
 import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
+import { checkRight } from '../service/rights.ts';
 import type { Sending } from '../service/sending.ts';
 import { type AbsenceOfRows, absenceIn, markOfSomeYears, noRows } from './absences.ts';
 import {
@@ -309,7 +311,50 @@ function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
     return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
   }
 
-  return { entryOf, entriesIn };
+  /** All ranges in a stored value. */
+  const rangeEntries = (value: unknown, tenant: Tenant) =>
+    rangesIn(value).flatMap((range) => entries.of(range) ?? decoded(range, range, tenant) ?? []);
+
+  return { entryOf, entriesIn, rangeEntries };
+}
+
+/** All that is cached of a country and metric, fresh or not. */
+export interface CachedPair {
+  /** The whole series; null if it isn't cached. */
+  readonly whole: ObservationEntry | null;
+  /** Ranges of its years, and its latest figure. */
+  readonly others: readonly ObservationEntry[];
+}
+
+const NOTHING_CACHED: CachedPair = { whole: null, others: [] };
+
+/** Reads all that is cached of pairs, by their places, as long as the service accepts the key. */
+export function createPairReader(
+  tenantCache: TenantCache,
+  several: ObservationEntries['several'],
+): Figures['cachedPairs'] {
+  const { entryOf, rangeEntries } = createEntryReader(several);
+  return async (caller, pairs) => {
+    checkRight(caller, observations.tag);
+    const { tenant } = caller;
+    const keys = demandKeys('series', pairs);
+    const latestKeys = demandKeys('latest', pairs);
+    const cachedValues = await tenantCache.read<unknown>(tenant, [
+      ...keys,
+      ...keys.map(rangeName),
+      ...latestKeys,
+    ]);
+    // The read may have told more of the key.
+    if (!tenantCache.isAccepted(tenant)) return pairs.map(() => NOTHING_CACHED);
+    return keys.map((key, i) => {
+      const latest = entryOf(cachedValues.get(latestKeys[i] ?? ''), tenant);
+      const ranges = rangeEntries(cachedValues.get(rangeName(key))?.value, tenant);
+      return {
+        whole: entryOf(cachedValues.get(key), tenant),
+        others: latest === null ? ranges : [...ranges, latest],
+      };
+    });
+  };
 }
 
 /**
@@ -536,4 +581,6 @@ export interface Figures {
   ) => Promise<Outcomes>;
   /** The countries and metrics that are known to have several figures of a period. */
   readonly several: ObservationEntries['several'];
+  /** Reads all that is cached of pairs, by their places; asks the service for nothing. */
+  readonly cachedPairs: (caller: Caller, pairs: readonly Pair[]) => Promise<readonly CachedPair[]>;
 }

@@ -136,12 +136,16 @@ export function idQuestions(
   return schema.getPossibleTypes(node).flatMap((type) => {
     const id = ids[type.name];
     if (id === undefined) throw new Error(`No identifier of ${type.name} is known.`);
-    const fields = Object.values(type.getFields()).map((field) => selectionOf(type.name, field));
+    // A field that takes no call is told by its type alone.
     const selections = [
-      ...fields.map((field) => `__typename ... on ${type.name} { ${field} }`),
-      '__typename',
-      '... on Node { id }',
-      '... { ...F }',
+      ...Object.values(type.getFields()).map((field) => ({
+        selection: `__typename ... on ${type.name} { ${selectionOf(type.name, field)} }`,
+        typeTags: tagsOf([type.name, getNamedType(field.type).name]),
+      })),
+      ...['__typename', '... on Node { id }', '... { ...F }'].map((selection) => ({
+        selection,
+        typeTags: tagsOf([type.name]),
+      })),
     ];
     const doors = [
       { open: 'query ($id: ID!) { node(id: $id)', variables: { id } },
@@ -152,10 +156,10 @@ export function idQuestions(
       })),
     ];
     return doors.flatMap(({ open, variables }) =>
-      selections.map((selection) => ({
+      selections.map(({ selection, typeTags }) => ({
         field: `${type.name} ${selection}`,
         text: `${open} { ${selection} } }${selection.includes('...F') ? ' fragment F on Node { id }' : ''}`,
-        typeTags: tagsOf([type.name]),
+        typeTags,
         variables,
       })),
     );

@@ -36,7 +36,13 @@ describe.for(Object.entries(DECODERS))('%s', ([encoding, decoded]) => {
     const plain = await program.send({ body: asked.body });
     for (const { status, headers } of [first, second, third, fourth]) {
       expect([status, headers['content-encoding']]).toEqual([200, encoding]);
-      expect(headers.vary?.split(', ')).toEqual(['Authorization', 'Accept', 'X-Explain', 'X-Absences', 'Accept-Encoding']);
+      expect(headers.vary?.split(', ')).toEqual([
+        'Authorization',
+        'Accept',
+        'X-Explain',
+        'X-Absences',
+        'Accept-Encoding',
+      ]);
     }
     expect(JSON.parse(String(decoded(first.bytes))).data).toEqual(JSON.parse(plain.text).data);
     for (const { bytes } of [second, third, fourth]) expect(decoded(bytes).equals(plain.bytes)).toBe(true);

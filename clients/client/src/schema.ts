@@ -16,6 +16,27 @@ export type Scalars = {
   JSON: { input: unknown; output: unknown; }
 };
 
+/** What is cached of the figures of one country and indicator. */
+export type Availability = {
+  readonly __typename?: 'Availability';
+  /** Time as of which all of this was known to be current. */
+  readonly asOf: Scalars['DateTime']['output'];
+  /** The country. */
+  readonly country: Country;
+  /** Number of cached figures, those of places included. A 0 says that the service has answered that it has none. */
+  readonly figures: Scalars['Int']['output'];
+  /** The year of the earliest of these figures; null if there are none. */
+  readonly firstYear?: Maybe<Scalars['Int']['output']>;
+  /** The indicator. */
+  readonly indicator: Indicator;
+  /** True if these are all figures of the country and indicator: the whole series is cached. Otherwise the service may have others. */
+  readonly isComplete: Scalars['Boolean']['output'];
+  /** The year of the last of these figures; null if there are none. */
+  readonly lastYear?: Maybe<Scalars['Int']['output']>;
+  /** The sources of these figures, by their keys. */
+  readonly sources: ReadonlyArray<Source>;
+};
+
 /** Kinds of change. */
 export const ChangeKind = {
   /** It was not there before. */
@@ -52,6 +73,8 @@ export type CommodityBenchmark = {
 /** A country that the service covers. */
 export type Country = Node & {
   readonly __typename?: 'Country';
+  /** What the gateway has cached of the figures of this country under your key: an item for each indicator that it has anything of, in the order of the keys. It asks the service for nothing. */
+  readonly availability?: Maybe<ReadonlyArray<Availability>>;
   /** Capital city. From the one `/v1/countries` call. */
   readonly capital?: Maybe<Scalars['String']['output']>;
   /** ISO 3166-1 alpha-2 code, in upper case. */
@@ -100,6 +123,12 @@ export type Country = Node & {
   readonly tradePartners?: Maybe<ReadonlyArray<TradePartner>>;
   /** Products that the country trades in. One `/v1/trade/products` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
   readonly tradeProducts?: Maybe<ReadonlyArray<TradeProduct>>;
+};
+
+
+/** A country that the service covers. */
+export type CountryAvailabilityArgs = {
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
 };
 
 
@@ -382,6 +411,8 @@ export type Health = {
 /** A measure of the catalogue. */
 export type Indicator = Node & {
   readonly __typename?: 'Indicator';
+  /** What the gateway has cached of the figures of this indicator under your key: an item for each country that it has anything of, in the order of the codes. It asks the service for nothing. */
+  readonly availability?: Maybe<ReadonlyArray<Availability>>;
   /** Category, such as `demographics`. From the one `/v1/indicators` call. */
   readonly category?: Maybe<Scalars['String']['output']>;
   /** True if the service holds figures of it. From the one `/v1/indicators` call. */
@@ -404,6 +435,12 @@ export type Indicator = Node & {
   readonly sources?: Maybe<ReadonlyArray<Source>>;
   /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
   readonly unit?: Maybe<Scalars['String']['output']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorAvailabilityArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
 };
 
 

@@ -34,6 +34,7 @@ export const PART_TYPES = [
   'Health',
   'PlatformVersion',
   'Quota',
+  'Availability',
   'PolicyOverview',
   'Policy',
   'TradeOverview',
@@ -47,6 +48,7 @@ export const PART_TYPES = [
 
 /** Types that plugins bring: a gateway may be without them. */
 export const EXTRA_TYPES: readonly string[] = [
+  'Availability',
   'PolicyOverview',
   'Policy',
   'TradeOverview',
@@ -100,6 +102,7 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     tickers: 'Ticker',
     observation: 'Observation',
     observations: 'Observation',
+    availability: 'Availability',
     policies: 'Policy',
     policyOverview: 'PolicyOverview',
     tradeOverview: 'TradeOverview',
@@ -141,6 +144,7 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     sources: 'Source',
     observation: 'Observation',
     observations: 'Observation',
+    availability: 'Availability',
   },
   Ticker: {
     country: 'Country',
@@ -174,6 +178,11 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     nodes: 'Node',
     policies: 'Policy',
     tradeFlows: 'TradeFlow',
+  },
+  Availability: {
+    country: 'Country',
+    indicator: 'Indicator',
+    sources: 'Source',
   },
   PolicyOverview: {
     country: 'Country',

@@ -14,6 +14,7 @@ import { createDataFetch, gatheredStage } from '../../observations/client.ts';
 import type { CallParts } from '../../observations/data-calls.ts';
 import {
   createObservationEntries,
+  createPairReader,
   type FetchBatch,
   type Figures,
   settleAll,
@@ -461,7 +462,8 @@ function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => Fetc
   const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
   const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
   const fetch = cachedFiguresStage(gatheredStage(watched(createDataFetch(parts))), caching);
-  return { find: findCached(caching), fetch, several: cache.entries.several };
+  const cachedPairs = createPairReader(cache.tenantCache, cache.entries.several);
+  return { find: findCached(caching), fetch, several: cache.entries.several, cachedPairs };
 }
 
 /**

@@ -359,6 +359,9 @@ export function createOpenRun(
         maxListItems: config.maxListItems,
         citing,
         gate,
+        markPassing() {
+          run.isLasting = false;
+        },
         quota() {
           run.isLasting = false;
           return caller.budget?.quota?.() ?? quota(caller.tenant);

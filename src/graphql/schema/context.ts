@@ -120,6 +120,8 @@ export interface GraphContext {
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
+  /** Says that the answer may be another the next time; left out while an operation is priced. */
+  readonly markPassing?: () => void;
   /** The operator's words for references to figures; left out while an operation is priced. */
   readonly citing?: {
     readonly sourceNames: SourceNames;

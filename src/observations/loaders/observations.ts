@@ -1,7 +1,14 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { Outcome } from '../entries.ts';
-import { type Demand, demandFor, demandsFor, type Mode, type YearRange } from '../planner/demand.ts';
+import {
+  type Demand,
+  demandFor,
+  demandsFor,
+  type Mode,
+  type Pair,
+  type YearRange,
+} from '../planner/demand.ts';
 import { alikeWith, newestOf, sourcesOf } from '../planner/newest.ts';
 import { createOperandLoader } from './operands.ts';
 import { type Doubts, FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
@@ -87,7 +94,7 @@ type NewestOf = (rows: readonly ObservationRecord[]) => ObservationRecord | null
 export type ObservationLoader = ReturnType<typeof createObservationLoader>;
 
 export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
-  const { effort, sending, batchGate } = parts;
+  const { effort, sending, batchGate, figures } = parts;
   const choice = createChoice(parts);
   const { newest } = choice;
   let countedAhead = 0;
@@ -183,6 +190,11 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     inOneState: outcomes.oneState.ofRows,
     /** Returns what has come of a demand of this operation; undefined for nothing yet. Asks for nothing. */
     outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
+    /** Reads all that is cached of pairs, by their places. Asks for nothing. */
+    cachedPairs(pairs: readonly Pair[]) {
+      effort.want(pairs.length);
+      return figures.cachedPairs(sending.caller, pairs);
+    },
     /** Has figures resolved together, the newest of each: called before any is asked for. */
     settleTogether(): void {
       outcomes.isTogether = true;

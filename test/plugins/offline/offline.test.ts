@@ -11,8 +11,8 @@ const OFFLINE = { 'x-offline': '1' };
 const NONE = { calls: 0, byRoute: {}, shared: 0 };
 const POPULATION = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
 
-/** Golden queries of what is never cached: news, the health of the service, calls that are left, the time of day. */
-const NOT_CACHED = /^live\/|^platform\/(public|quota)$|^observations\/freshness$/;
+/** Golden queries of what is never cached: news, the health of the service, calls that are left, the time of day, what is cached by now. */
+const NOT_CACHED = /^live\/|^availability\/|^platform\/(public|quota)$|^observations\/freshness$/;
 
 const folder = await mkdtemp(join(tmpdir(), 'country-graph-offline-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,0 +1,33 @@
+import type { CachedPair } from '../../observations/entries.ts';
+import type { Pair } from '../../observations/planner/demand.ts';
+import { distinct, sourcesOf } from '../../observations/planner/newest.ts';
+
+/** What is cached of one country and metric. */
+export interface AvailabilityRecord extends Pair {
+  readonly firstYear: number | null;
+  readonly lastYear: number | null;
+  readonly figures: number;
+  /** Keys of the sources, in their order. */
+  readonly sources: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly asOf: string;
+  readonly isComplete: boolean;
+}
+
+/** Returns null if nothing is cached of a pair. */
+export function recordOf(pair: Pair, { whole, others }: CachedPair): AvailabilityRecord | null {
+  const entries = whole === null ? others : [whole];
+  if (entries.length === 0) return null;
+  const rows = distinct(entries.flatMap(({ rows }) => rows));
+  const years = rows.map(({ year }) => year).sort((a, b) => a - b);
+  const checkedAtMs = entries.map((entry) => entry.checkedAtMs);
+  return {
+    ...pair,
+    firstYear: years[0] ?? null,
+    lastYear: years.at(-1) ?? null,
+    figures: rows.length,
+    sources: sourcesOf(rows),
+    asOf: new Date(Math.min(...checkedAtMs)).toISOString(),
+    isComplete: whole !== null,
+  };
+}

@@ -1,0 +1,112 @@
+import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../graphql/schema/generated.ts';
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { CountryRef, IndicatorRef, SourceRef, GraphContext } from '../../graphql/schema/context.ts';
+import type { AvailabilityRecord } from './availability-record.ts';
+/** What is cached of the figures of one country and indicator. */
+export type Availability = {
+  readonly __typename?: 'Availability';
+  /** Time as of which all of this was known to be current. */
+  readonly asOf: Scalars['DateTime']['output'];
+  /** The country. */
+  readonly country: Country;
+  /** Number of cached figures, those of places included. A 0 says that the service has answered that it has none. */
+  readonly figures: Scalars['Int']['output'];
+  /** The year of the earliest of these figures; null if there are none. */
+  readonly firstYear: Maybe<Scalars['Int']['output']>;
+  /** The indicator. */
+  readonly indicator: Indicator;
+  /** True if these are all figures of the country and indicator: the whole series is cached. Otherwise the service may have others. */
+  readonly isComplete: Scalars['Boolean']['output'];
+  /** The year of the last of these figures; null if there are none. */
+  readonly lastYear: Maybe<Scalars['Int']['output']>;
+  /** The sources of these figures, by their keys. */
+  readonly sources: ReadonlyArray<Source>;
+};
+
+export type Country = {
+  readonly __typename?: 'Country';
+  /** What the gateway has cached of the figures of this country under your key: an item for each indicator that it has anything of, in the order of the keys. It asks the service for nothing. */
+  readonly availability: Maybe<ReadonlyArray<Availability>>;
+};
+
+export type CountryAvailabilityArgs = {
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
+export type Indicator = {
+  readonly __typename?: 'Indicator';
+  /** What the gateway has cached of the figures of this indicator under your key: an item for each country that it has anything of, in the order of the codes. It asks the service for nothing. */
+  readonly availability: Maybe<ReadonlyArray<Availability>>;
+};
+
+export type IndicatorAvailabilityArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+};
+
+/** A body that publishes figures which the service carries. */
+export type Source = {
+  readonly __typename?: 'Source';
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = {
+  Availability: ResolverTypeWrapper<AvailabilityRecord>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  Country: ResolverTypeWrapper<CountryRef>;
+  CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Indicator: ResolverTypeWrapper<IndicatorRef>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  Source: ResolverTypeWrapper<SourceRef>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+};
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = {
+  Availability: AvailabilityRecord;
+  Boolean: Scalars['Boolean']['output'];
+  Country: CountryRef;
+  CountryCode: Scalars['CountryCode']['output'];
+  DateTime: Scalars['DateTime']['output'];
+  ID: Scalars['ID']['output'];
+  Indicator: IndicatorRef;
+  Int: Scalars['Int']['output'];
+  Source: SourceRef;
+  String: Scalars['String']['output'];
+};
+
+export type AvailabilityResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Availability'] = ResolversParentTypes['Availability']> = {
+  asOf?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  figures?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  firstYear?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+  isComplete?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  lastYear?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  sources?: Resolver<ReadonlyArray<ResolversTypes['Source']>, ParentType, ContextType>;
+};
+
+export type CountryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country']> = {
+  availability?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Availability']>>, ParentType, ContextType, Partial<CountryAvailabilityArgs>>;
+};
+
+export type IndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Indicator'] = ResolversParentTypes['Indicator']> = {
+  availability?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Availability']>>, ParentType, ContextType, Partial<IndicatorAvailabilityArgs>>;
+};
+
+export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
+export type Resolvers<ContextType = GraphContext> = {
+  Availability?: AvailabilityResolvers<ContextType>;
+  Country?: CountryResolvers<ContextType>;
+  CountryCode?: GraphQLScalarType;
+  DateTime?: GraphQLScalarType;
+  Indicator?: IndicatorResolvers<ContextType>;
+  Source?: SourceResolvers<ContextType>;
+};
+

@@ -1,0 +1,10 @@
+import { definePlugin } from '../../gateway/plugin.ts';
+
+export const availability = definePlugin({
+  name: 'availability',
+  settings: {},
+  async open() {
+    const { part } = await import('./resolvers.ts');
+    return { schema: [part] };
+  },
+});

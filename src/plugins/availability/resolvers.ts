@@ -1,0 +1,54 @@
+import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
+import { checkMetricKey } from '../../graphql/resolvers/warned.ts';
+import type { GraphContext } from '../../graphql/schema/context.ts';
+import type { SchemaPart } from '../../graphql/schema/schema.ts';
+import { readPart } from '../../graphql/schema/sdl.ts';
+import type { Pair } from '../../observations/planner/demand.ts';
+import { type AvailabilityRecord, recordOf } from './availability-record.ts';
+import type { Resolvers, ResolversParentTypes } from './generated.ts';
+
+async function availabilityOf(
+  countryCodes: Iterable<string>,
+  metricKeys: Iterable<string>,
+  { loaders, markPassing }: GraphContext,
+): Promise<readonly AvailabilityRecord[]> {
+  // Whatever is fetched next makes another answer of it.
+  markPassing?.();
+  const keys = new Set(metricKeys);
+  const pairs = [...new Set(countryCodes)].flatMap((countryCode) =>
+    Array.from(keys, (metricKey) => ({ countryCode, metricKey })),
+  );
+  const cachedPairs = await loaders.observations.cachedPairs(pairs);
+  return cachedPairs.flatMap((cached, i) => recordOf(pairs[i] as Pair, cached) ?? []);
+}
+
+const plainFields = plainFieldsOf<ResolversParentTypes>();
+
+const resolvers = {
+  Country: {
+    availability({ code }, { metricKeys }, context) {
+      for (const key of metricKeys ?? []) checkMetricKey(key);
+      const { listed, figured } = context.loaders;
+      const all = () => [...listed.metrics, ...figured.metrics].toSorted();
+      return availabilityOf([code], metricKeys ?? all(), context);
+    },
+  },
+  Indicator: {
+    availability({ key }, { countryCodes }, context) {
+      const { figured, expectedCountries } = context.loaders;
+      const all = () => [...expectedCountries().codes, ...figured.countries].toSorted();
+      return availabilityOf(countryCodes ?? all(), [key], context);
+    },
+  },
+  Availability: {
+    ...plainFields('Availability', 'firstYear', 'lastYear', 'figures', 'asOf', 'isComplete'),
+    country: ({ countryCode }) => ({ code: countryCode }),
+    indicator: ({ metricKey }) => ({ key: metricKey }),
+    sources: ({ sources }) => sources.map((key) => ({ key })),
+  },
+} satisfies Resolvers;
+
+export const part: SchemaPart = {
+  sdl: readPart(new URL('./availability.graphql', import.meta.url)),
+  resolvers,
+};
