@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../../cache/lru.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Bill } from '../../service/bill.ts';
@@ -32,39 +31,6 @@ import {
   shown,
   type WrittenAnswer,
 } from './run.ts';
-
-/** Waiters that go on at once. Each further group is twice as large as the one before, up to the largest. */
-const FIRST_GROUP = 2;
-const LARGEST_GROUP = 64;
-
-/**
- * Lets many who wait for the same thing go on in groups, as they came, with iterations of the event loop in between:
- * work that follows from the first ones isn't kept waiting by all the others, nor is anybody else.
- */
-export class InGroups {
-  #size = FIRST_GROUP;
-  #placesLeft = FIRST_GROUP;
-  #turn: Promise<void> | undefined;
-
-  /**
-   * Gives each waiter its turn, once the thing that it waits for is there.
-   * @returns a promise that resolves when its group goes on; undefined for those that go on at once
-   */
-  next(): Promise<void> | undefined {
-    if (this.#placesLeft === 0) {
-      this.#size = Math.min(2 * this.#size, LARGEST_GROUP);
-      this.#placesLeft = this.#size;
-      this.#turn = (this.#turn ?? setImmediate()).then(pause);
-    }
-    this.#placesLeft -= 1;
-    return this.#turn;
-  }
-}
-
-/** Waits two iterations: in the first, sockets are read; data written after that waits for its end. */
-function pause(): Promise<void> {
-  return setImmediate().then(() => setImmediate());
-}
 
 /** An answer without errors, as bytes. It answers the same question again. */
 class StoredAnswer {
@@ -124,12 +90,6 @@ function createTable(maxBytes: number): BoundedCache<CachedAnswer> {
 
 /** Share of the time limit for which a run can be joined: its deadline may be that much earlier than one's own. */
 const JOINED_SHARE = 0.01;
-
-/**
- * Milliseconds after which requests that have waited for a run are answered in groups. The first of them to ask again
- * begin the next run, and the others still find it under way. A shorter run would be over, and be paid for again.
- */
-const GROUPED_MS = 20;
 
 type RunOperation = (incoming: Incoming) => Promise<RanOperation>;
 
@@ -286,11 +246,9 @@ export class AnswersTable implements Shrinkable {
     run: RunOperation,
     incoming: Incoming,
   ): Promise<GatewayResponse> {
-    const { now, steadyNow } = this.#parts;
-    const startedAtMs = now();
+    const startedAtMs = this.#parts.now();
     shared.add(incoming.request);
     const ran = await shared.ran;
-    if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.groups.next();
     const answer = shared.answer(ran.run);
     // An answer that no plan has written is Apollo's answer to one request.
     if (answer === null) return alone(run, incoming);
@@ -351,8 +309,6 @@ class SharedRun {
   readonly sinceMs: number;
   ran!: Promise<RanOperation>;
   readonly #onClose: () => void;
-  /** The groups in which requests that have joined are answered. */
-  readonly groups = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
   /** End the listening to requests, whose signals may outlive them. */
   readonly #unlisten: (() => void)[] = [];
