@@ -2,6 +2,7 @@ import type { PluginDefinition } from './gateway/plugin.ts';
 import { absences } from './plugins/absences/plugin.ts';
 import { availability } from './plugins/availability/plugin.ts';
 import { batches } from './plugins/batches/plugin.ts';
+import { cacheTags } from './plugins/cache-tags/plugin.ts';
 import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
@@ -25,6 +26,7 @@ export const plugins: readonly PluginDefinition[] = [
   csvTables,
   batches,
   absences,
+  cacheTags,
   graphiql,
   subscriptions,
   mcpTools,
@@ -40,5 +42,6 @@ export const libraryPlugins: readonly PluginDefinition[] = [
   csvTables,
   batches,
   absences,
+  cacheTags,
   subscriptions,
 ];

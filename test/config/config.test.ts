@@ -70,6 +70,8 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   MAX_ROOT_FIELDS: ['0', 'x'],
   MAX_TOKENS: ['0', 'x'],
   MAX_LIST_ITEMS: ['0', 'x'],
+  CACHE_TAGS: ['etag', 'Cache-Tag;apollo'],
+  PURGE_URL: ['ftp://cdn.example', 'cdn'],
   MAX_BATCHED_OPERATIONS: ['-1', '1001', 'off'],
   MAX_BODY_BYTES: ['0', '1MiB'],
   MAX_ANSWER_BYTES: ['0', '1023', '64MiB'],

@@ -19,6 +19,7 @@ import {
   writeBody,
 } from './messages.ts';
 import {
+  addHeaders,
   describeOperation,
   eventOf,
   type OperationRun,
@@ -71,6 +72,8 @@ interface CachedAnswer {
   readonly freshUntilMs: number;
   /** Generation of the entries that were cached for the key: with a newer one, the answer may be another. */
   readonly generation: number;
+  /** Headers that a stage has added; null for none. */
+  readonly added: ReadonlyMap<string, string> | null;
 }
 
 /** Share of the body that compressed forms take; below it, the bytes of an answer beside its body and its question. */
@@ -138,7 +141,7 @@ export class AnswersTable implements Shrinkable {
     run: OperationRun,
   ): void {
     const { tenantCache } = this.#parts;
-    const { bill, context, errors, freshUntilMs, generation } = run;
+    const { bill, context, errors, freshUntilMs, generation, additions } = run;
     const { tenant } = context.caller;
     if (this.#maxBytes === 0) return;
     if (mayReadSchema && readsSchemaAlone(operation)) {
@@ -150,6 +153,7 @@ export class AnswersTable implements Shrinkable {
         untilMs: Number.POSITIVE_INFINITY,
         freshUntilMs: 0,
         generation,
+        added: null,
       });
       return;
     }
@@ -163,6 +167,7 @@ export class AnswersTable implements Shrinkable {
       untilMs: freshUntilMs,
       freshUntilMs: isWhole ? freshUntilMs : 0,
       generation,
+      added: additions?.headers(context) ?? null,
     });
   }
 
@@ -194,7 +199,7 @@ export class AnswersTable implements Shrinkable {
   }
 
   #repeat(
-    { answer, freshUntilMs }: CachedAnswer,
+    { answer, freshUntilMs, added }: CachedAnswer,
     { request, caller, trace }: Incoming,
     { params, contentType }: PlainRequest,
     since: { readonly startedAtMs: number; readonly lookingMs: number },
@@ -210,6 +215,7 @@ export class AnswersTable implements Shrinkable {
       maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
       timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - since.lookingMs)}`,
     });
+    if (added !== null) addHeaders(headers, added);
     onOperation({ ...event, durationMs: now() - since.startedAtMs, requestId: request.requestId }, caller);
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
   }

@@ -167,8 +167,8 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
 
   return {
     async run(incoming: Incoming): Promise<RanOperation> {
-      const { request, caller, plain, trace, delivery, absences } = incoming;
-      const run = openRun(request, caller, trace, delivery, absences);
+      const { request, caller, plain, trace, delivery } = incoming;
+      const run = openRun(request, caller, trace, delivery, incoming);
       try {
         const answered = plain && (await answerByPlan(request, plain, run, parts));
         return { response: answered ?? (await byApollo(incoming, run)), run };

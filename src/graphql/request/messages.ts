@@ -19,7 +19,7 @@ import { Flow, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { excerpt, type Failure } from '../../shared/errors.ts';
 import { isDeep, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior, lengthOf, type StringPieces } from '../execution/columns.ts';
-import type { AbsenceNotes } from '../schema/context.ts';
+import type { AbsenceNotes, AnswerAdditions } from '../schema/context.ts';
 import type { Delivery } from './delivery.ts';
 import { type AskedText, bareHash, type PersistedTexts, unknownOnError, unlisted } from './documents.ts';
 
@@ -439,6 +439,8 @@ export interface Incoming {
   readonly trace?: Trace | undefined;
   /** Notes why there are no figures, if the client has asked for that. */
   readonly absences?: AbsenceNotes | undefined;
+  /** What a stage adds to the answer. */
+  readonly additions?: AnswerAdditions | undefined;
 }
 
 /**

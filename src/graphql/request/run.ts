@@ -27,7 +27,7 @@ import type { GraphContext } from '../schema/context.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
 import type { Delivery } from './delivery.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
-import type { GatewayRequest } from './messages.ts';
+import type { GatewayRequest, Incoming } from './messages.ts';
 import { type GatewayResponse, shownErrors, statusOf, VARIES, writeBody } from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
@@ -99,6 +99,8 @@ export interface OperationRun {
   isLasting: boolean;
   /** The times of the cached answers that it is made of; null if the service could have been asked. */
   readonly ages: Ages | null;
+  /** What a stage adds to the answer. */
+  readonly additions: Incoming['additions'];
 }
 
 export type OpenRun = ReturnType<typeof createOpenRun>;
@@ -113,12 +115,14 @@ export interface WrittenAnswer {
 }
 
 /** Returns the `extensions` of the answer to an operation; those that are undefined are left out. */
-export function extensionsOf({ bill, context: { warnings, absences }, ages }: OperationRun) {
+export function extensionsOf({ bill, context, ages, additions }: OperationRun) {
+  const { warnings, absences } = context;
   return {
     upstream: shown(bill),
     warnings: warnings.listed(),
     freshness: ages?.shown(),
     absences: absences?.listed(),
+    ...additions?.extensions(context),
   };
 }
 
@@ -223,6 +227,13 @@ export function setRunHeaders(
   const { errors, waits } = run;
   const maxAgeSeconds = maxAgeOf(run, steadyNow());
   setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
+  if (run.additions !== undefined && errors?.length === 0)
+    addHeaders(headers, run.additions.headers(run.context));
+}
+
+/** Adds headers of a stage. */
+export function addHeaders(headers: Map<string, string>, added: ReadonlyMap<string, string>): void {
+  for (const [name, value] of added) headers.set(name, value);
 }
 
 /** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of cached answers. */
@@ -312,7 +323,7 @@ export function createOpenRun(
     caller: Caller,
     trace?: Trace,
     delivery: Delivery | null = null,
-    absences?: GraphContext['absences'],
+    { absences, additions }: Pick<Incoming, 'absences' | 'additions'> = {},
   ): OperationRun => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -385,6 +396,7 @@ export function createOpenRun(
       generation: tenantCache.generation(caller.tenant),
       isLasting: true,
       ages,
+      additions,
     };
     return run;
   };

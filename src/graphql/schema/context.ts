@@ -107,6 +107,13 @@ export interface AbsenceNotes {
   listed(): readonly Absence[];
 }
 
+/** What a stage adds to the answer to an operation, by what that has read. */
+export interface AnswerAdditions {
+  /** By lower-case name; they stay with an answer that is cached. */
+  headers(context: GraphContext): ReadonlyMap<string, string>;
+  extensions(context: GraphContext): object;
+}
+
 /** The means of one operation's resolvers. */
 export interface GraphContext {
   readonly caller: Caller;

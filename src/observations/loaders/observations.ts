@@ -190,6 +190,8 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     inOneState: outcomes.oneState.ofRows,
     /** Returns what has come of a demand of this operation; undefined for nothing yet. Asks for nothing. */
     outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
+    /** Lists what has come of this operation's demands, by their names. */
+    came: () => outcomes.came(),
     /** Reads all that is cached of pairs, by their places. Asks for nothing. */
     cachedPairs(pairs: readonly Pair[]) {
       effort.want(pairs.length);

@@ -128,6 +128,11 @@ export class OperationOutcomes {
     return this.#outcomes.has(whole.name) ? whole.name : demand.name;
   }
 
+  /** Lists what has come of demands, by their names. */
+  *came(): Iterable<readonly [name: string, outcome: Outcome]> {
+    for (const [name, outcome] of this.#outcomes) if (!(outcome instanceof Pending)) yield [name, outcome];
+  }
+
   /** Returns the outcome of a demand that is resolved; undefined for any other. Asks for nothing. */
   outcomeOf(demand: Demand): Outcome | undefined {
     const outcome = this.#outcomes.get(demand.name);

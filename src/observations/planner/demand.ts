@@ -105,6 +105,12 @@ export function demandFor(
   return { ...whole, years, key, name: nameOf(key, maxAgeMs, whole.changedAtMs), maxAgeMs };
 }
 
+/** Reads the country and the metric that the name of a demand begins with, behind its mode. */
+export function pairOfName(name: string): Pair {
+  const [, countryCode = '', metricKey = ''] = name.split(' ', 3);
+  return { countryCode, metricKey };
+}
+
 /** The demands for each of these countries with each of these metrics. */
 export function demandsFor(
   mode: Mode,

@@ -126,7 +126,8 @@ function textOf(body: GatewayResponse['body']): string | null {
 function headersOf(answers: readonly GatewayResponse[]): Map<string, string> {
   const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
   const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);
-  headers.delete('etag');
+  // Tags are those of one answer.
+  for (const name of ['etag', 'cache-tag', 'surrogate-key']) headers.delete(name);
   headers.set('cache-control', valuesOf('cache-control').includes('no-store') ? 'no-store' : 'private');
   headers.set('vary', 'Authorization');
   const timings = valuesOf('server-timing');

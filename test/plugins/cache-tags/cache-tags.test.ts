@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { openFixedService, type Sent } from '../../support/fixed-service.ts';
+import { openProgram } from '../../support/program.ts';
+import { SENT_ROW } from '../../support/sent-row.ts';
+
+const row = (metric_key: string, source: string) => ({
+  ...SENT_ROW,
+  metric_key,
+  source,
+  location_name: null,
+  as_of_period: null,
+});
+const ROWS = [row('one', 'world bank'), row('two', 'imf_weo')];
+const ALL_FORMS = { CACHE_TAGS: 'Cache-Tag, Surrogate-Key, apollo' };
+
+const observation = (key: string) => `{ country(code: "KE") { observation(metricKey: "${key}") { value } } }`;
+
+async function open(env: Readonly<Record<string, string>>, sources?: () => readonly Sent[]) {
+  const service = await openFixedService({ rows: ROWS, ...(sources && { sources }) });
+  const program = await openProgram({ upstreamUrl: service.url, env: { CACHE_URL: 'memory:', ...env } });
+  return {
+    ...program,
+    service,
+    async [Symbol.asyncDispose]() {
+      await program[Symbol.asyncDispose]();
+      await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A cache that is told what to drop. */
+async function openCache(status = 200) {
+  const purges: { readonly authorization: string | undefined; readonly body: unknown }[] = [];
+  const server = createServer(async (request, response) => {
+    purges.push({ authorization: request.headers.authorization, body: await json(request) });
+    response.writeHead(status).end();
+    server.emit('purged');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/purge`,
+    purges,
+    purged: () => once(server, 'purged'),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('the tags of an answer', () => {
+  it('the tags of an answer name the countries, indicators and sources of its figures, also when it is repeated', async () => {
+    await using program = await open(ALL_FORMS);
+    const tags = ['country-KE', 'indicator-one', 'source-world%20bank'];
+    for (const calls of [1, 0, 0, 0]) {
+      const { headers, extensions, upstream } = await program.ask(observation('one'));
+      expect(headers.get('cache-tag')).toBe(tags.join(','));
+      expect(headers.get('surrogate-key')).toBe(tags.join(' '));
+      expect([extensions.apolloCacheTags, upstream.calls]).toEqual([tags, calls]);
+    }
+    expect(program.operations.at(-1)?.repeated).toBe(true);
+  });
+
+  it('the tags of an answer name what it has looked for and not found', async () => {
+    await using program = await open(ALL_FORMS);
+    const { headers } = await program.ask(observation('none'));
+    expect(headers.get('cache-tag')).toBe('country-KE,indicator-none');
+    expect((await program.ask('{ countries { name } }')).headers.get('cache-tag')).toBeNull();
+  });
+
+  it('the tags of an answer are those of each entity that a router asks for', async () => {
+    await using program = await open(ALL_FORMS);
+    const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
+      ... on Indicator { observation(countryCode: "KE") { value } } ... on Country { observation(metricKey: "two") { value } } } }`;
+    const representations = [
+      { __typename: 'Indicator', key: 'one' },
+      { __typename: 'Country', code: 'UG' },
+    ];
+    const { extensions, upstream } = await program.ask(query, { variables: { representations } });
+    expect(extensions).not.toHaveProperty('apolloCacheTags');
+    expect([extensions.apolloEntityCacheTags, upstream.calls]).toEqual([
+      [
+        ['country-KE', 'indicator-one', 'source-world%20bank'],
+        ['country-UG', 'indicator-two'],
+      ],
+      1,
+    ]);
+  });
+
+  it('the tags of an answer give way to one for all where no header has room for them', async () => {
+    await using program = await open({ CACHE_TAGS: 'cache-tag' });
+    const keys = Array.from(
+      { length: 100 },
+      (_, i) => `a_key_of_an_indicator_that_is_long_${'x'.repeat(60)}_${i}`,
+    );
+    const query = `{ observations(countryCodes: ["KE"], metricKeys: ${JSON.stringify(keys)}, latest: true) { value } }`;
+    const { headers, extensions, upstream } = await program.ask(query);
+    expect(headers.get('cache-tag')).toBe('all-figures');
+    expect([headers.get('surrogate-key'), extensions.apolloCacheTags, upstream.calls]).toEqual([
+      null,
+      undefined,
+      // No address has room for all of them.
+      2,
+    ]);
+  });
+
+  it('the tags of an answer are left out of one with errors, of several in one, and where nobody asks for them', async () => {
+    await using program = await open({ CACHE_TAGS: 'Cache-Tag' });
+    const failed =
+      '{ country(code: "KE") { a: observation(metricKey: "one") { value } b: observation(metricKey: "a b") { value } } }';
+    expect((await program.ask(failed)).headers.get('cache-tag')).toBeNull();
+    const response = await fetch(program.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${program.sandbox.keys.team}` },
+      body: JSON.stringify([{ query: observation('one') }, { query: observation('two') }]),
+    });
+    expect([response.status, response.headers.get('cache-tag')]).toEqual([200, null]);
+    await using plain = await open({});
+    const { headers, extensions } = await plain.ask(observation('one'));
+    expect([headers.get('cache-tag'), headers.get('surrogate-key'), Object.keys(extensions)]).toEqual([
+      null,
+      null,
+      ['upstream'],
+    ]);
+  });
+});
+
+describe('a source that has run again', () => {
+  const SOURCES = '{ sources { key lastSuccessfulRefresh } }';
+
+  it('a source that has run again is told to the address for that, by its tag, once', async () => {
+    await using cache = await openCache();
+    const runs = { one: '2026-01-01T00:00:00Z', two: '2026-01-01T00:00:00Z' };
+    const sources = () =>
+      Object.entries(runs).map(([source, last_successful_refresh]) => ({ source, last_successful_refresh }));
+    await using program = await open(
+      { PURGE_URL: cache.url, PURGE_KEY: 'secret', CACHE_TTL_SECONDS: '0', CACHE_URL: 'none' },
+      sources,
+    );
+    // What ran before the first look is nobody's news.
+    for (const _ of [1, 2]) await program.ask(SOURCES);
+    runs.two = '2026-01-02T00:00:00Z';
+    const purged = cache.purged();
+    const { upstream } = await program.ask(SOURCES);
+    await purged;
+    await program.ask(SOURCES);
+    expect(cache.purges).toEqual([
+      { authorization: 'Bearer secret', body: { tags: ['source-two', 'all-figures'] } },
+    ]);
+    expect([upstream.calls, program.problems]).toEqual([1, []]);
+  });
+
+  it('a source that has run again is the problem of nobody but the operator if the address refuses it', async () => {
+    await using cache = await openCache(500);
+    let run = 0;
+    const sources = () => [{ source: 'one', last_successful_refresh: `2026-01-0${++run}T00:00:00Z` }];
+    await using program = await open(
+      { PURGE_URL: cache.url, CACHE_TTL_SECONDS: '0', CACHE_URL: 'none' },
+      sources,
+    );
+    await program.ask(SOURCES);
+    const { data, errors } = await program.ask(SOURCES);
+    expect([data.sources, errors]).toEqual([
+      [{ key: 'one', lastSuccessfulRefresh: '2026-01-02T00:00:00Z' }],
+      [],
+    ]);
+    await expect.poll(() => program.problems.map(String)).toEqual(['Error: PURGE_URL answered 500.']);
+  });
+});
