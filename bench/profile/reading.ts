@@ -1,18 +1,19 @@
 /**
  * Times of each step from the bytes of a body to its records, in microseconds of the processor, without load
- * and without HTTP: `npm run bench:profile -- reading`. No two bodies have the same bytes, and each step is
- * repeated in runs of its own, of which the least counts: a machine that is shared makes some slower, none
- * faster.
+ * and without HTTP: `npm run bench:profile -- reading`, or `-- reading half` where half of the rows change in
+ * place of a tenth. No two bodies have the same bytes, and each step is repeated in runs of its own, of which
+ * the least counts: a machine that is shared makes some slower, none faster.
  */
 
 import { createStringPool } from '../../src/observations/entries.ts';
 import { ReceivedBody } from '../../src/service/bodies.ts';
-import { parsedByRows, type Read } from '../../src/service/known-rows.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
+import { parsedByRows, type Read } from '../../src/service/repeated-rows.ts';
+import { taken } from '../../src/shared/async/turns.ts';
 import { isDeep, parseExactly } from '../../src/shared/exact-json.ts';
-import { startUpstream, type Upstream } from '../race/service.ts';
+import { type Bodies, startUpstream, type Upstream } from '../race/service.ts';
 import { table } from '../race/table.ts';
 
 const LATEST = 'latest=true&limit=1000';
@@ -24,6 +25,11 @@ const BODIES: readonly { readonly name: string; readonly target: string }[] = [
   {
     name: 'figures of 54 × 3',
     target: `/v1/data?metric_keys=population_total,gdp_current_usd,life_expectancy&${LATEST}`,
+  },
+  {
+    name: '20 series',
+    target:
+      '/v1/data?country_codes=KE,NG,ZA,EG,GH,TZ,UG,MA,DZ,ET&metric_keys=gdp_current_usd,population_total&start_year=1990&end_year=2024&limit=1000',
   },
 ];
 
@@ -58,7 +64,7 @@ const stepsFor = (target: string): readonly Step[] => {
     ['text', ({ bytes }) => bytes.toString()],
     ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
     ['parse: parseExactly', ({ text }) => parseExactly(text)],
-    ['parse: by rows', ({ received, bytes }) => parsedByRows(lastOf.get(received) as Read, bytes)],
+    ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
     ['nesting', ({ body }) => isDeep(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
     ['envelope and records, of known rows', ({ body }) => decode(body)],
@@ -75,7 +81,7 @@ const stepsFor = (target: string): readonly Step[] => {
     [
       'all of it, by rows',
       ({ received }) => {
-        const read = parsedByRows(lastOf.get(received) as Read, received.copy());
+        const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
         const body = read === undefined ? parseExactly(received.copy().toString()) : read.body;
         return decode(body);
       },
@@ -107,8 +113,8 @@ function microseconds([, run]: Step, sent: readonly Sent[], count: number): numb
   return (user + system) / count;
 }
 
-export async function profileReading(): Promise<void> {
-  await using upstream = await startUpstream();
+export async function profileReading(bodies: Bodies): Promise<void> {
+  await using upstream = await startUpstream(undefined, bodies);
   const columns: Map<string, number>[] = [];
   const head: string[] = ['µs of the processor a body'];
   for (const { name, target } of BODIES) {

@@ -179,7 +179,8 @@ function sharedWork({ row, heats }: RowResult, connections: number): string {
 }
 
 function sharesIn(letter: string, mode: string, connections: number): string | undefined {
-  if (mode === 'cold-keys' && letter === 'e') return 'nothing';
+  if (mode === 'cold-keys' && letter === 'e')
+    return 'rows whose bytes are those of the last answer to the same key; with 32 such answers there is no room to keep any';
   if (mode === 'cold' && connections === 1) return 'nothing: one operation follows the other';
   if (mode === 'cold' && letter === 'a')
     return 'the whole operation, since all ask the same in this row: those in flight under one key are run once';

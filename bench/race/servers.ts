@@ -85,7 +85,7 @@ export const OURS_COLD_KEYS: Server = {
     'cold-keys',
     'cold, a key each',
     COLD,
-    'rows of the list of countries whose bytes are those of the last answer are not parsed again, whatever the key',
+    'rows of a body whose bytes are those of the last answer from its address are not parsed again, whatever the key; all keys ask for the list of countries at one address, for figures each at its own',
   ),
   keyEach: true,
 };

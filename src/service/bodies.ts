@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
-import { type Job, type Steps, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
+import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
@@ -13,7 +13,7 @@ import {
   parsedByRows,
   QUOTE,
   type Read,
-} from './known-rows.ts';
+} from './repeated-rows.ts';
 
 /** An error of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
@@ -62,29 +62,27 @@ export class ReceivedBody {
 const LONG_BODY = 200_000;
 
 /**
- * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes.
- * @param byRows true if its rows are taken from that one as far as they are the same
+ * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes; otherwise its rows
+ * are taken from that as far as they are the same.
  * @throws Unreadable if it is no JSON, or nested too deep
  */
-export async function read(body: ReceivedBody, job: Job, last?: Read, byRows = false): Promise<Read> {
+export async function read(body: ReceivedBody, job: Job, last?: Read): Promise<Read> {
   const isLong = body.length > LONG_BODY;
   const isSame = last !== undefined && body.equals(last.bytes);
   // Several may have come whole at the same time, and to copy one takes milliseconds.
   if (isLong) await yieldToEventLoop(job);
   if (isSame) return last;
-  const result = await readNew(body.copy(), isLong, job, byRows ? last : undefined);
+  const result = await readNew(body.copy(), isLong, job, last);
   if (isLong) await yieldToEventLoop(job);
   return result;
 }
 
 async function readNew(bytes: Buffer, isLong: boolean, job: Job, last?: Read): Promise<Read> {
-  const isByRows = last !== undefined && last.rows !== null && !isLong;
-  const again = isByRows ? parsedByRows(last, bytes) : undefined;
-  if (again !== undefined) return again;
+  const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
+  const again = byRows && (isLong ? await timeSliced(job, byRows) : taken(byRows));
+  if (again) return again;
   const whole = await readWhole(bytes, isLong, job);
   if (isDeep(whole.body)) throw tooDeep();
-  // If rows were no help, the next body is read whole.
-  if (isByRows) whole.rows = null;
   return whole;
 }
 

@@ -16,9 +16,9 @@ import { Failure } from '../shared/errors.ts';
 import type { Transport } from './attempt.ts';
 import { ReceivedBody, read, readText, Unreadable, unspecified } from './bodies.ts';
 import { type Answer, type Call, isElsewhere } from './call.ts';
-import { countries, health } from './endpoints.ts';
-import type { Read } from './known-rows.ts';
+import { health } from './endpoints.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
+import type { Read } from './repeated-rows.ts';
 import type { Sending } from './sending.ts';
 
 /** Bytes of answers that are cached, and of one of them: a full data call of 1,000 rows has half a megabyte. */
@@ -106,7 +106,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const result = await read(body, sending.caller, last, call.route === countries.route);
+      const result = await read(body, sending.caller, last);
       if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {
         const failure = (await failedAnswers()).failureInBody(result.body, call, sending);
         if (failure !== null) throw failure;

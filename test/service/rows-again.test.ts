@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsedByRows, type Read } from '../../src/service/known-rows.ts';
+import { parsedByRows, type Read } from '../../src/service/repeated-rows.ts';
+import { taken } from '../../src/shared/async/turns.ts';
 import { parseExactly } from '../../src/shared/exact-json.ts';
 
 const row = (at: number, more: object = {}) => ({
@@ -17,7 +18,7 @@ const META = { serial: 1, total: 40 };
 const bytesOf = (body: unknown, space?: number) =>
   Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, null, space));
 const readOf = (bytes: Buffer): Read => ({ bytes, body: parseExactly(bytes.toString()) });
-const again = (last: Read, bytes: Buffer) => parsedByRows(last, bytes);
+const again = (last: Read, bytes: Buffer) => taken(parsedByRows(last, bytes));
 
 const changed = (...at: readonly number[]) =>
   ROWS.map((each, i) => (at.includes(i) ? { ...each, value: 12_345.5, note: 'longer than it was' } : each));
@@ -60,6 +61,28 @@ describe('a body that is read by its rows', () => {
     const twice = text.replace('"meta":', '"data":[],"meta":');
     expect(again(last(), bytesOf(twice))).toBeUndefined();
     expect(again(last(), bytesOf(text.replace('"meta":', '"d\\u0061ta":[],"meta":')))).toBeUndefined();
+  });
+
+  it('a body that is read by its rows is read whole where the last one had a later list of the same name', () => {
+    const twice = readOf(
+      bytesOf(JSON.stringify({ data: ROWS, meta: META }).replace('"meta":', '"data":[],"meta":')),
+    );
+    const others = ROWS.map(({ value }) => row(value));
+    const text = `{"data":${JSON.stringify(ROWS)},"data":${JSON.stringify(others)}}`;
+    for (const before of [twice, readOf(bytesOf(text))])
+      expect(again(before, bytesOf({ data: changed(3), meta: META }))).toBeUndefined();
+  });
+
+  it('a body that is read by its rows is not cut by the lengths of others, though their number comes out right', () => {
+    const same = ROWS.map((each) => JSON.stringify(each));
+    const listOf = (...rows: readonly string[]) => bytesOf(`{"data":[${rows.join()}],"meta":{}}`);
+    const before = readOf(listOf('{"one":"row......"}', ...same, '{"a":  1 }', '{ }'));
+    // Two rows are as long as one was, and one as long as two with the comma between them.
+    const bytes = listOf('{"a":12},{"b":1234}', ...same, '{"note":"},{"}');
+    expect(again(before, bytes)).toBeUndefined();
+    expect(again(before, listOf('{"one":"row of it"}', ...same, '{"a":  2 }', '{ }'))?.body).toMatchObject({
+      data: { 0: { one: 'row of it' }, 41: { a: 2 }, length: 43 },
+    });
   });
 
   it.for([
