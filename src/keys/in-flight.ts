@@ -131,14 +131,14 @@ export function createInFlight(
       for (const [name, state] of stateOf) if (isTaken(state)) seen.set(name, onceFetched(state));
       // Looks at figures of others at once: they may be too old by now, which a wait for the rest would show late.
       const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
-      if (lacking.length > 0) {
-        missing = [...lacking, ...free, ...away];
-        continue;
+      missing = [...lacking, ...free, ...away];
+      if (lacking.length === 0) {
+        const overMs = free.length === 0 ? untilMs : waitUntilMs;
+        await untilOver(away, overMs, signal, clock, (still) => leases.look(group, still));
+        if (missing.length > 0) missing = await wanted.takeOver(missing);
       }
-      await untilOver(away, free.length === 0 ? untilMs : waitUntilMs, signal, clock, (still) =>
-        leases.look(group, still),
-      );
-      missing = free.length + away.length === 0 ? [] : await wanted.takeOver([...free, ...away]);
+      // Also if others fetch the same again and again, each time too old.
+      signal.throwIfAborted();
       if (performance.now() >= untilMs) {
         if (missing.length > 0) begin(wanted.fetch(missing));
         break;

@@ -272,6 +272,57 @@ describe.concurrent('what is in flight', () => {
     expect(await ask(other, 'leases.look', 'one', ['a'])).toEqual([false]);
   });
 
+  /** A store in which each look finds a name that somebody else has just fetched. */
+  const fetchedAgain = (look: () => void): Leases => {
+    let times = 0;
+    return {
+      async take({ names }) {
+        look();
+        await systemClock.sleep(1);
+        times += 1;
+        return names.map(() => `fetched by ${times}` as const);
+      },
+      look: async (_group, names) => names.map(() => false),
+      async end() {},
+    };
+  };
+
+  it('what is in flight is waited for no longer than may be where others fetch it again and again, each time too old', async () => {
+    const fetches: string[] = [];
+    const inFlight = inFlightOver(
+      fetchedAgain(() => {}),
+      50,
+    );
+    await inFlight.together({
+      group: 'key',
+      names: ['a'],
+      signal: new AbortController().signal,
+      fetch: async (names) => void fetches.push(...names),
+      takeOver: async (names) => names,
+    });
+    expect(fetches).toEqual(['a']);
+  });
+
+  it('what is in flight is looked at no more by who has been given up, though others fetch it again and again', async () => {
+    const leaving = new AbortController();
+    let looks = 0;
+    const inFlight = inFlightOver(
+      fetchedAgain(() => {
+        looks += 1;
+        if (looks === 3) leaving.abort(new Error('left'));
+      }),
+    );
+    const waiting = inFlight.together({
+      group: 'key',
+      names: ['a'],
+      signal: leaving.signal,
+      fetch: async () => {},
+      takeOver: async (names) => names,
+    });
+    await expect(waiting).rejects.toThrow('left');
+    expect(looks).toBe(3);
+  });
+
   it('what is in flight is not waited for by who has been given up', async () => {
     const { open } = scene();
     const leaving = new AbortController();
