@@ -5,7 +5,7 @@
  * the least counts: a machine that is shared makes some slower, none faster.
  */
 
-import { createStringPool } from '../../src/observations/entries.ts';
+import { createStringPool } from '../../src/observations/string-pool.ts';
 import { ReceivedBody } from '../../src/service/bodies.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
@@ -68,7 +68,7 @@ const stepsFor = (target: string): readonly Step[] => {
     ['nesting', ({ body }) => isDeep(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
     ['envelope and records, of known rows', ({ body }) => decode(body)],
-    ['entries (common texts)', ({ body }) => common(decode(body) as never)],
+    ['entries (common texts)', ({ body }) => common([{ rows: decode(body) as never }])],
     [
       'all of it, in a row',
       ({ received }) => {

@@ -68,8 +68,6 @@ export class Tenant {
   names: StoreNames | null = null;
   /** Data calls, by which a look at the sources is judged; null before the first. */
   traffic: Traffic | null = null;
-  /** Demands for its figures that wait or are under way, as the pool keeps them; null before the first. */
-  batching: object | null = null;
   /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
   #provenUntilMs = 0;
 

@@ -15,7 +15,7 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import { WrongGuess } from './entries.ts';
+import { WrongGuess } from './fetch.ts';
 import type { Pair, Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';

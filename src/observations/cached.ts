@@ -9,18 +9,12 @@ import { checkRight } from '../service/rights.ts';
 import type { Sending } from '../service/sending.ts';
 import { eachInTurns, type Job, type PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
-import type {
-  createRefusedNames,
-  Fetch,
-  Figures,
-  ObservationEntries,
-  ObservationEntry,
-  Outcome,
-  Outcomes,
-} from './entries.ts';
+import type { ObservationEntries, ObservationEntry } from './entries.ts';
+import type { Fetch, Figures, Outcome, Outcomes } from './fetch.ts';
 import { type Demand, takenUntilMs, wholeOf } from './planner/demand.ts';
 import { estimate, type Planning, rangesOf } from './planner/modes.ts';
 import { goingAlong, type Prefetch } from './prefetch.ts';
+import type { createRefusedNames } from './refused-names.ts';
 
 /** True if a demand takes figures of any age. */
 const isOfAnyAge = ({ key, name }: Demand) => key === name;

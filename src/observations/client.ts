@@ -12,17 +12,8 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import {
-  createPairReader,
-  type Fetch,
-  type FetchBatch,
-  type FetchListener,
-  type Figures,
-  type ObservationEntries,
-  type ObservationEntry,
-  type Outcome,
-  type Outcomes,
-} from './entries.ts';
+import { createPairReader, type ObservationEntries, type ObservationEntry } from './entries.ts';
+import type { Fetch, FetchBatch, FetchListener, Figures, Outcome, Outcomes } from './fetch.ts';
 import { plannedStage } from './planned.ts';
 import { type Demand, takenUntilMs } from './planner/demand.ts';
 import { mayNameYears } from './planner/learned.ts';

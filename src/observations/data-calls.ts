@@ -7,7 +7,7 @@ import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import { markOfSomeYears, noRows } from './absences.ts';
 import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
-import type { Outcome } from './entries.ts';
+import type { Outcome } from './fetch.ts';
 import {
   isWithin,
   keyOf,

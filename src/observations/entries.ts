@@ -1,4 +1,4 @@
-import { createLru, createObjectMemo } from '../cache/lru.ts';
+import { createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
 import type { Caller } from '../service/caller.ts';
@@ -6,7 +6,6 @@ import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
 import { checkRight } from '../service/rights.ts';
-import type { Sending } from '../service/sending.ts';
 import { type AbsenceOfRows, absenceIn, markOfSomeYears, noRows } from './absences.ts';
 import {
   covers,
@@ -19,167 +18,9 @@ import {
   wholeKey,
   type YearRange,
 } from './planner/demand.ts';
-import type { Dimension } from './planner/learned.ts';
-import {
-  areCopies,
-  contenders,
-  distinct,
-  isLatestStill,
-  newestRows,
-  periodKeyOf,
-  putInOrder,
-  sourcesOf,
-} from './planner/newest.ts';
-
-/** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
-const MAX_STRINGS = 20_000;
-
-/** Fields whose texts stand in many rows, in our words and in the service's. */
-const FIELDS = [
-  ['countryCode', 'country_code'],
-  ['countryName', 'country_name'],
-  ['metricKey', 'metric_key'],
-  ['metricName', 'metric_name'],
-  ['period', 'period'],
-  ['asOfPeriod', 'as_of_period'],
-  ['unit', 'unit'],
-  ['source', 'source'],
-  ['valueStatus', 'value_status'],
-  ['datasetVersion', 'dataset_version'],
-  ['retrievedAt', 'retrieved_at'],
-] as const satisfies readonly (readonly [ours: keyof ObservationRecord, sent: string])[];
-
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-/**
- * Lets rows that are about to be cached share the texts that they have in common, in the rows and in the records as sent.
- * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
- * the same as before.
- */
-export function createStringPool(): (rows: readonly ObservationRecord[]) => void {
-  const texts = new Map<string, string>();
-
-  function common(text: string): string {
-    const pooled = texts.get(text);
-    if (pooled !== undefined) return pooled;
-    if (texts.size >= MAX_STRINGS) texts.clear();
-    texts.set(text, text);
-    return text;
-  }
-
-  return (rows) => {
-    for (const row of rows as readonly Mutable<ObservationRecord>[]) {
-      const record = row.record as Record<string, unknown>;
-      for (const [ours, sent] of FIELDS) {
-        const given = row[ours];
-        if (given === null) continue;
-        const text = common(given);
-        row[ours] = text;
-        if (record[sent] === text) record[sent] = text;
-      }
-    }
-  };
-}
-
-/** The outcome of a demand that was a guess, if the service refuses the call: what is wanted is asked for anew. */
-export class WrongGuess extends Error {
-  constructor() {
-    super('The figures that were guessed to be wanted could not be had.');
-  }
-}
-
-/** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
-export type Outcome = readonly ObservationRecord[] | Error;
-
-const MAX_PAIRS = 20_000;
-
-/** Periods of a country and metric cached: several end on the same day. */
-const MAX_PERIODS = 8;
-
-/**
- * Keeps the countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most
- * services have none. It decides nothing: the answer warns by it.
- */
-function createSeveralFigures() {
-  /** The sources of figures, by the place and period that they are for. */
-  const sourcesByPair = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
-  const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
-    `${tenant.digest} ${countryCode} ${metricKey}`;
-
-  const several = {
-    isEmpty: true,
-    /**
-     * Notes the rows that have come for the newest period of a country and metric.
-     * @param areAll true if there are no others, so that earlier knowledge of the pair is over
-     */
-    note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void {
-      if (rows.length === 0 || (rows.length === 1 && sourcesByPair.size === 0)) return;
-      const first = rows[0] as ObservationRecord;
-      const those = rows.length === 1 ? [] : severalIn(rows);
-      if (those.length > 0) sourcesByPair.set(nameOf(tenant, first), new Map(those));
-      else if (areAll) sourcesByPair.delete(nameOf(tenant, first));
-      several.isEmpty = sourcesByPair.size === 0;
-    },
-    /** Returns the sources of all figures for the place and period of one; null if none but it are known. */
-    sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
-      return sourcesByPair.size === 0
-        ? null
-        : (sourcesByPair.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
-    },
-  };
-  return several;
-}
-
-function severalIn(rows: readonly ObservationRecord[]): [string, readonly string[]][] {
-  const several = [...Map.groupBy(rows, whenOf)].filter(([, alike]) => distinct(alike).length > 1);
-  return several.slice(0, MAX_PERIODS).map(([when, alike]) => [when, sourcesOf(alike)]);
-}
-
-/** Names the place and the period of a row. */
-function whenOf(row: ObservationRecord): string {
-  return JSON.stringify([row.year, periodKeyOf(row), row.locationName]);
-}
-
-const MAX_NAMES = 10_000;
-
-/** The service's outcome for a name that it refused. */
-interface Refused {
-  readonly outcome: Outcome;
-  /** Instant of the refusal, in milliseconds since the epoch. */
-  readonly atMs: number;
-}
-
-/**
- * Keeps country codes and metric keys that the service has refused a key: a negative cache.
- * @param ttlMs milliseconds for which a refusal is cached; 0 caches none
- */
-export function createRefusedNames(now: () => number, ttlMs: number) {
-  const names = createLru<Refused>(MAX_NAMES);
-
-  const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
-    `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
-
-  function find(key: string): Refused | undefined {
-    const refusal = names.get(key);
-    if (refusal === undefined || now() - refusal.atMs < ttlMs) return refusal;
-    names.delete(key);
-    return undefined;
-  }
-
-  const refusedNames = {
-    /** True as long as no name of any key has been refused. */
-    areNone: true,
-    /** Returns the refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
-    of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
-      find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
-    add(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
-      if (ttlMs === 0) return;
-      names.set(keyOf(tenant, dimension, name), refused);
-      refusedNames.areNone = false;
-    },
-  };
-  return refusedNames;
-}
+import { areCopies, contenders, isLatestStill, newestRows, putInOrder } from './planner/newest.ts';
+import { createSeveralFigures, type SeveralFigures } from './several-figures.ts';
+import { createStringPool } from './string-pool.ts';
 
 /** The cached figures of one pair: none if the service had none. */
 export interface ObservationEntry {
@@ -255,7 +96,7 @@ interface Choice {
 export type ObservationEntries = ReturnType<typeof createObservationEntries>;
 
 /** Reads entries of stored values: what this process has put there is at hand, the rest is decoded once. */
-function createEntryReader(several: ReturnType<typeof createSeveralFigures>) {
+function createEntryReader(several: SeveralFigures) {
   /**
    * The entry of a stored value; null if there is none, or not one that was put there.
    * @param years to find among ranges: the entry that was last known to hold, of those that have them all
@@ -326,13 +167,13 @@ export interface CachedPair {
   readonly others: readonly ObservationEntry[];
 }
 
+/** Reads all that is cached of pairs, by their places; asks the service for nothing. */
+export type ReadPairs = (caller: Caller, pairs: readonly Pair[]) => Promise<readonly CachedPair[]>;
+
 const NOTHING_CACHED: CachedPair = { whole: null, others: [] };
 
 /** Reads all that is cached of pairs, by their places, as long as the service accepts the key. */
-export function createPairReader(
-  tenantCache: TenantCache,
-  several: ObservationEntries['several'],
-): Figures['cachedPairs'] {
+export function createPairReader(tenantCache: TenantCache, several: SeveralFigures): ReadPairs {
   const { entryOf, rangeEntries } = createEntryReader(several);
   return async (caller, pairs) => {
     checkRight(caller, observations.tag);
@@ -443,13 +284,14 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         mode,
         figures.map(({ pair }) => pair),
       );
+      if (isCaching) shareStrings(figures);
       for (let i = 0; i < figures.length; i += 1) {
         const { pair, rows } = figures[i] as PairFigures;
         const newest = rows.length < 2 ? rows : newestRows(rows);
         const chosenRows = newest.length < 2 ? newest : contenders(newest);
-        several.note(tenant, chosenRows, mode === 'series' && years === null);
+        if (chosenRows.length > 1 || !several.isEmpty)
+          several.note(tenant, chosenRows, mode === 'series' && years === null);
         if (!isCaching) continue;
-        shareStrings(rows);
         if (years !== null) {
           // A row of a later year shows that those of the range are not the newest.
           const later = { from: years.from, to: null };
@@ -515,72 +357,4 @@ function withOlder(value: unknown, before: unknown): RawRanges {
   const ranges = rangesIn(value);
   const olderRanges = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
   return { ranges: [...ranges, ...olderRanges].slice(0, MAX_RANGES) };
-}
-
-/**
- * Outcomes by the keys of demands; those of an operation by the names, since they may differ in age alone. It belongs to
- * the one who asked.
- */
-export type Outcomes = Map<string, Outcome>;
-
-/**
- * Fetches figures of one operation: returns an outcome of each of the demands, no two of which are equal. A failure on
- * the way is an outcome. A thrown error is an error of our own, or the reason for which the operation was given up.
- */
-export type Fetch = (demands: readonly Demand[], sending: Sending) => Promise<Outcomes>;
-
-/**
- * Fetches a batch, which several operations wait for. Outcomes are passed on as they come, those of a call together, so that
- * nobody waits for a call that others need.
- */
-export type FetchBatch = (
-  demands: readonly Demand[],
-  sending: Sending,
-  listener: FetchListener,
-) => Promise<void>;
-
-export interface FetchListener {
-  /** Called with demands, each once, and their outcomes by place. */
-  readonly onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
-  /**
-   * Called with each call under way that may bring more than was demanded: with a function that has it tell the outcome of
-   * a further demand, and returns true if it will.
-   */
-  readonly onCall?: ((takeAlong: (demand: Demand) => boolean) => void) | undefined;
-}
-
-/** Tells that all of these demands have the same outcome. */
-export function settleAll({ onOutcomes }: FetchListener, demands: readonly Demand[], outcome: Outcome): void {
-  if (demands.length === 0) return;
-  onOutcomes(
-    demands,
-    demands.map(() => outcome),
-  );
-}
-
-/** Cached figures that may be served without asking. */
-export interface Found {
-  /** Outcomes by the places of the demands, undefined where there are none. */
-  readonly outcomes: readonly (Outcome | undefined)[];
-  /** The generation of the cache as of which nothing at all is cached of the others; null if something may be. */
-  readonly missingAsOf: number | null;
-}
-
-/** The source of the figures of one operation. */
-export interface Figures {
-  /** Finds the cached figures of demands, each given once; null if none can be found at once. */
-  readonly find: (demands: readonly Demand[], sending: Sending) => Found | null;
-  /**
-   * @param missingAsOf as {@link Found} has it: then they are not looked for once more
-   * @throws the signal's reason if the client leaves first
-   */
-  readonly fetch: (
-    demands: readonly Demand[],
-    sending: Sending,
-    missingAsOf?: number | null,
-  ) => Promise<Outcomes>;
-  /** The countries and metrics that are known to have several figures of a period. */
-  readonly several: ObservationEntries['several'];
-  /** Reads all that is cached of pairs, by their places; asks the service for nothing. */
-  readonly cachedPairs: (caller: Caller, pairs: readonly Pair[]) => Promise<readonly CachedPair[]>;
 }

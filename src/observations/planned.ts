@@ -2,7 +2,7 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
 import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
-import type { FetchBatch, FetchListener, Outcome } from './entries.ts';
+import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
 import { covers, type Demand, keyOf, latestOf, type Pair, type YearRange } from './planner/demand.ts';
 import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
 import { contenders, newestOf } from './planner/newest.ts';

@@ -15,7 +15,7 @@ import {
   type Outcomes,
   settleAll,
   WrongGuess,
-} from './entries.ts';
+} from './fetch.ts';
 import type { Demand } from './planner/demand.ts';
 
 /** The demands that one operation makes at once. */
@@ -504,13 +504,17 @@ interface Batching {
  * @param next fetches the demands of several operations, on behalf of all of them
  */
 export function createObservationPool(next: FetchBatch, parts: PoolParts) {
+  /** Most operations take everything from cached entries, and open none. */
+  const batchings = new WeakMap<Tenant, Batching>();
   return {
     join({ tenant }: Caller) {
-      // Most operations take everything from cached entries, and open none.
-      const opened = () => tenant.batching as Batching | null;
+      const opened = () => batchings.get(tenant);
       const batch = () => {
-        const batching = opened() ?? openBatching(tenant, next, parts);
-        tenant.batching = batching;
+        let batching = opened();
+        if (batching === undefined) {
+          batching = openBatching(tenant, next, parts);
+          batchings.set(tenant, batching);
+        }
         return batching;
       };
       const self = {};

@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { Unreadable } from '../service/bodies.ts';
-import { ENCODINGS, encodingsIn, openUnpacking, TooLarge } from '../service/http.ts';
+import { ENCODINGS, encodingsIn, openUnpacking, TooLarge } from '../service/unpacking.ts';
 
 /** A body as it is unpacked. Fastify compares its packed bytes with `Content-Length`. */
 class Unpacking extends Transform {

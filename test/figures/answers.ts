@@ -6,7 +6,7 @@ import {
   type Rows,
   type Task,
 } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/entries.ts';
+import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { keyOf, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
 import { sendingFor } from '../service/sending.ts';

@@ -7,7 +7,7 @@ import {
   settleAs,
   type Task,
 } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/entries.ts';
+import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { indicators } from '../../src/service/endpoints.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createStringPool } from '../../src/observations/entries.ts';
+import { createStringPool } from '../../src/observations/string-pool.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 import { heapBytes } from '../support/heap.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
@@ -19,7 +19,7 @@ it('sharing of common texts changes nothing that a row says, nor what was sent',
     { ...row, location_name: ' ', country_name: '' },
   ];
   const [before, after] = [sent(rows), sent(rows)];
-  createStringPool()(after);
+  createStringPool()([{ rows: after }]);
   expect(after).toEqual(before);
   expect(after.map(({ record }) => record)).toEqual(rows);
 });
@@ -38,7 +38,7 @@ it('rows that say the same share one text', () => {
     return bytes;
   };
   heldBy(() => {});
-  expect(heldBy(shareTexts)).toBeLessThan(0.5 * heldBy(() => {}));
+  expect(heldBy((some) => shareTexts([{ rows: some }]))).toBeLessThan(0.5 * heldBy(() => {}));
 });
 
 it("common texts are forgotten, so that they don't become ever more", () => {
@@ -48,7 +48,7 @@ it("common texts are forgotten, so that they don't become ever more", () => {
       ...row,
       unit: `unit ${from + i} ${'x'.repeat(500)}`,
     }));
-    shareTexts(sent(rows));
+    shareTexts([{ rows: sent(rows) }]);
   };
   round(0);
   const before = heapBytes();

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { FiguresParts } from '../../src/observations/client.ts';
 import { createDataFetch } from '../../src/observations/client.ts';
-import type { FetchListener, Outcome } from '../../src/observations/entries.ts';
-import { createRefusedNames } from '../../src/observations/entries.ts';
+import type { FetchListener, Outcome } from '../../src/observations/fetch.ts';
 import {
   covers,
   type Demand,
@@ -15,6 +14,7 @@ import {
 } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { cover, expectedRows } from '../../src/observations/planner/modes.ts';
+import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';

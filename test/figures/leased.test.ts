@@ -3,7 +3,7 @@ import { createLocalStore } from '../../src/cache/backing.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { gatheredStage, leasedStage } from '../../src/observations/client.ts';
-import type { FetchBatch } from '../../src/observations/entries.ts';
+import type { FetchBatch } from '../../src/observations/fetch.ts';
 import { changedAt, type Demand } from '../../src/observations/planner/demand.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { sendingFor } from '../service/sending.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
 import { coveredStage } from '../../src/observations/client.ts';
 import { calledStage, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/entries.ts';
+import type { Outcome } from '../../src/observations/fetch.ts';
 import { plannedStage } from '../../src/observations/planned.ts';
 import {
   type Demand,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FiguresParts } from '../../src/observations/client.ts';
-import type { FetchBatch, Outcome } from '../../src/observations/entries.ts';
+import type { FetchBatch, Outcome } from '../../src/observations/fetch.ts';
 import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import { createObservationPool } from '../../src/observations/pool.ts';
 import type { Sending } from '../../src/service/sending.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDataFetch, gatheredStage } from '../../src/observations/client.ts';
-import type { Outcome } from '../../src/observations/entries.ts';
-import { createRefusedNames } from '../../src/observations/entries.ts';
+import type { Outcome } from '../../src/observations/fetch.ts';
 import {
   type Demand,
   demandFor,
@@ -10,6 +9,7 @@ import {
   type YearRange,
 } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
+import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, isOf, SEEN, type Table, tableOf } from './data-route.ts';
 import { partsWith } from './parts.ts';

@@ -12,16 +12,12 @@ import { cachedFiguresStage, type FiguresCache, findCached, isFresh } from '../.
 import type { FiguresParts } from '../../observations/client.ts';
 import { createDataFetch, gatheredStage } from '../../observations/client.ts';
 import type { CallParts } from '../../observations/data-calls.ts';
-import {
-  createObservationEntries,
-  createPairReader,
-  type FetchBatch,
-  type Figures,
-  settleAll,
-} from '../../observations/entries.ts';
+import { createObservationEntries, createPairReader } from '../../observations/entries.ts';
+import { type FetchBatch, type Figures, settleAll } from '../../observations/fetch.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
+import { createCachedNames } from '../../observations/loaders/cached-names.ts';
 import { Effort } from '../../observations/loaders/effort.ts';
-import { createCachedNames, createLoaders } from '../../observations/loaders/loaders.ts';
+import { createLoaders } from '../../observations/loaders/loaders.ts';
 import type { TickersLearned } from '../../observations/loaders/tickers.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';

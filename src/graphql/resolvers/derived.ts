@@ -1,6 +1,6 @@
 import { responsePathAsArray } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
-import type { Outcome } from '../../observations/entries.ts';
+import type { Outcome } from '../../observations/fetch.ts';
 import type { WantedFigure } from '../../observations/loaders/operands.ts';
 import { keyOf } from '../../observations/planner/demand.ts';
 import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';

@@ -1,6 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
-import type { Outcome } from '../entries.ts';
+import type { Outcome } from '../fetch.ts';
 import {
   type Demand,
   demandFor,

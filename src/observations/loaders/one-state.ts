@@ -1,5 +1,5 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { Outcome } from '../entries.ts';
+import type { Outcome } from '../fetch.ts';
 import { type Demand, keyOf, nameOfYears } from '../planner/demand.ts';
 
 type Rows = readonly ObservationRecord[];

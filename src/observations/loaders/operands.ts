@@ -1,6 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
-import type { Outcome } from '../entries.ts';
+import type { Outcome } from '../fetch.ts';
 import { covers, type Demand, demandFor, keyOf, type Pair, yearRange } from '../planner/demand.ts';
 import { periodKeyOf } from '../planner/newest.ts';
 import type { Effort } from './effort.ts';

@@ -3,7 +3,7 @@ import { observations } from '../../service/endpoints.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Sending } from '../../service/sending.ts';
 import { mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
-import { type Figures, type Outcome, WrongGuess } from '../entries.ts';
+import { type Figures, type Outcome, WrongGuess } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { BatchGate } from './batch-gate.ts';
 import type { CallOrder } from './call-order.ts';

@@ -1,5 +1,5 @@
 import type { ServiceMeans } from '../../gateway/plugin.ts';
-import type { Figures } from '../../observations/entries.ts';
+import type { Figures } from '../../observations/fetch.ts';
 import type { Demand } from '../../observations/planner/demand.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';

@@ -1,0 +1,89 @@
+import { createObjectMemo } from '../../cache/lru.ts';
+import type { Ask } from '../../service/cached-lists.ts';
+import type { Endpoint } from '../../service/call.ts';
+import {
+  countries,
+  etlStatus,
+  type IndicatorsParams,
+  indicators,
+  type NoParams,
+} from '../../service/endpoints.ts';
+import { leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
+import type { IndicatorRecord } from '../../service/records/reference.ts';
+import type { Sending } from '../../service/sending.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+
+/** Loads the lists of one operation, each once, and the records in them. */
+export function createLists(ask: Ask, sending: Sending) {
+  const listOf = <Result>(endpoint: Endpoint<NoParams, Result>) =>
+    later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
+  const [allCountries, allSources] = [listOf(countries), listOf(etlStatus)];
+  const catalogue = later(() => createCatalogue(ask, sending));
+  return {
+    countries: allCountries,
+    sources: allSources,
+    indicators: (filter?: IndicatorsParams) => catalogue()(filter),
+    country: finding(allCountries, ({ code }) => code),
+    source: finding(allSources, ({ key }) => key),
+    indicator: finding(
+      () => catalogue()(),
+      ({ key }) => key,
+    ),
+  };
+}
+
+/** Records of a list by their keys. */
+const indexes = createObjectMemo<ReadonlyMap<string, unknown>>('index');
+
+function finding<Value>(
+  list: () => PromiseOrValue<readonly Value[]>,
+  keyOf: (value: Value) => string,
+): (key: string) => PromiseOrValue<Value | null> {
+  const find = (values: readonly Value[], key: string) => {
+    let index = indexes.of(values) as ReadonlyMap<string, Value> | undefined;
+    if (index === undefined) {
+      index = new Map(values.map((value) => [keyOf(value), value]));
+      indexes.put(values, index);
+    }
+    return index.get(key) ?? notFoundIn(values);
+  };
+  return (key) => mapValue(list(), (values) => find(values, key));
+}
+
+/**
+ * Loads the catalogue, which answers every filter at once. The service is asked for the filtered list only if the
+ * catalogue's items lack the field of the filter.
+ */
+function createCatalogue(ask: Ask, sending: Sending) {
+  const listed = (filter: IndicatorsParams) =>
+    mapValue(ask(indicators, filter, sending), (list) => list ?? []);
+  const whole = later(() => listed({}));
+  const filtered = new Map<string, PromiseOrValue<readonly IndicatorRecord[]>>();
+
+  return ({ category, hasData }: IndicatorsParams = {}) =>
+    mapValue(whole(), (all): PromiseOrValue<readonly IndicatorRecord[]> => {
+      if (category === undefined && hasData === undefined) return all;
+      const says = (field: 'category' | 'hasData') => all.every((item) => item[field] !== null);
+      if ((category === undefined || says('category')) && (hasData === undefined || says('hasData'))) {
+        const chosen = all.filter(
+          (item) =>
+            (category === undefined || item.category?.toLowerCase() === category.toLowerCase()) &&
+            (hasData === undefined || item.hasData === hasData),
+        );
+        return withLeftOut(chosen, leftOutOf(all));
+      }
+      const name = JSON.stringify([category, hasData]);
+      const list = filtered.get(name) ?? listed({ category, hasData });
+      filtered.set(name, list);
+      return list;
+    });
+}
+
+/** Makes a value when it is first wanted, once: most operations load one kind of record, or two. */
+function later<Value>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    if (made === undefined) made = make();
+    return made;
+  };
+}

@@ -1,0 +1,119 @@
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import { Unreadable } from './bodies.ts';
+
+/** Encodings of bodies that are unpacked: all that Node knows. */
+export const ENCODINGS = 'gzip, deflate, br, zstd';
+
+/** Encodings that a body may have one within the other. */
+const MAX_ENCODINGS = 4;
+
+/** Bytes that are unpacked at once. */
+const CHUNK_BYTES = 65_536;
+
+/** Parameters of zstd: windows beyond 8 MiB are none that HTTP allows (RFC 9659). */
+const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
+
+type Open = (first: Buffer) => Transform;
+
+const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
+
+const OPEN: Readonly<Record<string, Open>> = {
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  // Some services send it without the header that the name stands for.
+  deflate: ([byte = 0]) =>
+    (byte & 0x0f) === 8
+      ? createInflate({ chunkSize: CHUNK_BYTES })
+      : createInflateRaw({ chunkSize: CHUNK_BYTES }),
+  br: () => createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
+  zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
+};
+
+/** Finds the steps that undo the encodings of a body; null if it has none; throws Unreadable. */
+export function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
+  if (header === undefined) return null;
+  const names = String(header)
+    .split(',', MAX_ENCODINGS * 4)
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length === 0) return null;
+  if (names.length > MAX_ENCODINGS) throw new Unreadable('the body has too many encodings');
+  return names.reverse().map((name) => {
+    if (!Object.hasOwn(OPEN, name))
+      throw new Unreadable(`the body has an encoding that is not known: ${name.slice(0, 40)}`);
+    return OPEN[name] as Open;
+  });
+}
+
+/** More bytes came of a body than may. */
+export class TooLarge extends Unreadable {
+  constructor() {
+    super('the body is too large');
+  }
+}
+
+/** The receiver of a body as it is unpacked. */
+export interface Unpacked {
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onError(reason: Unreadable): void;
+  /** Called when more may be written, after `write` has said that it has enough. */
+  onDrain(): void;
+}
+
+/**
+ * Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is.
+ * @param maxBytes bytes that may come of each encoding
+ */
+export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
+  const streams: Transform[] = [];
+
+  /** @returns true if more may be written at once */
+  function write(chunk: Buffer, level = 0): boolean {
+    if (chunk.length === 0) return true;
+    const open = encodings[level];
+    if (open === undefined) {
+      to.onData(chunk);
+      return true;
+    }
+    streams[level] ??= opened(level, open(chunk));
+    return streams[level].write(chunk);
+  }
+
+  /** Ends the body; `onEnd` follows once all is unpacked. */
+  function end(level = 0): void {
+    if (level === encodings.length) to.onEnd();
+    // Nothing at all has come: that is an empty body, in any encoding.
+    else if (streams[level] === undefined) end(level + 1);
+    else streams[level].end();
+  }
+
+  function opened(level: number, stream: Transform): Transform {
+    let bytes = 0;
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) to.onError(new TooLarge());
+      else write(chunk, level + 1);
+    });
+    stream.on('end', () => end(level + 1));
+    stream.on('error', () => to.onError(new Unreadable('the body is not encoded as it says')));
+    if (level === 0) stream.on('drain', () => to.onDrain());
+    return stream;
+  }
+
+  return {
+    write,
+    end,
+    close() {
+      for (const stream of streams) stream.destroy();
+    },
+  };
+}
