@@ -31,8 +31,8 @@ interface Missing {
 /** Demands that were asked for together, and are pending. */
 class Pending {
   readonly isGuess: boolean;
-  /** Resolves with null once their outcomes have come, otherwise with the error; null as long as they are looked for. */
-  failure: Promise<Error | null> | null = null;
+  /** Resolves once each of them has an outcome, or is none any more; null as long as they are looked for. */
+  over: Promise<unknown> | null = null;
 
   constructor(isGuess: boolean) {
     this.isGuess = isGuess;
@@ -80,13 +80,14 @@ export class OperationOutcomes {
     isGuess = false,
   ): PromiseOrValue<Result> {
     const pending = this.#ask(demands, isGuess);
-    if (pending.length === 0) return make(this.#resolved(demands, null));
-    return firstFailure(pending).then((failure) => {
-      // A guess that was wrong has left nothing: what is wanted of it is asked for anew. One that failed is pending still.
+    if (pending.length === 0) return make(this.#resolved(demands));
+    return Promise.all(pending.map(({ over }) => over)).then(() => {
+      // A guess that was wrong has left nothing: what is wanted of it is asked for anew. Nothing is pending with a set that is
+      // over, so each guess leads to that once.
       const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
       if (mayBeUnmet && demands.some((demand) => !this.#outcomes.has(this.#nameOf(demand))))
         return this.of(demands, make);
-      return make(this.#resolved(demands, failure));
+      return make(this.#resolved(demands));
     });
   }
 
@@ -104,18 +105,18 @@ export class OperationOutcomes {
       } else if (before instanceof Pending && before !== pendingSet) pending.add(before);
     }
     try {
-      if (fresh.length > 0) pendingSet.failure = this.#fetch(this.#missingIn(fresh), isGuess);
+      if (fresh.length > 0) pendingSet.over = this.#fetch(pendingSet, fresh);
     } catch (error) {
       for (const { name } of fresh) this.#outcomes.delete(name);
       throw error;
     }
-    return pendingSet.failure === null ? [...pending] : [pendingSet, ...pending];
+    return pendingSet.over === null ? [...pending] : [pendingSet, ...pending];
   }
 
   /** The outcomes of demands that are resolved, as the operation tells them. */
-  #resolved(demands: readonly Demand[], failure: Error | null): readonly Outcome[] {
+  #resolved(demands: readonly Demand[]): readonly Outcome[] {
     const outcomes = demands.map(
-      (demand) => this.outcomeOf(demand) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+      (demand) => this.outcomeOf(demand) ?? new Error(`No outcome of ${demand.key}.`),
     );
     if (this.#doubts.left > 0) this.#doubts.settle(demands, outcomes);
     return this.oneState.of(demands, outcomes);
@@ -172,14 +173,21 @@ export class OperationOutcomes {
     return { demands: missing, missingAsOf: outcomes.missingAsOf };
   }
 
-  /** Has demands fetched, once it is known which; null if they are none, otherwise resolves as `failure` of a set does. */
-  #fetch(missing: PromiseOrValue<Missing>, isGuess: boolean): Promise<Error | null> | null {
+  /**
+   * Has the demands of a set that aren't cached fetched. An error that is thrown is the outcome of all that are pending then.
+   * @returns the set's `over`; null if all of them are cached
+   */
+  #fetch(set: Pending, demands: readonly Demand[]): Promise<unknown> | null {
+    const missing = this.#missingIn(demands);
     if (!(missing instanceof Promise) && missing.demands.length === 0) return null;
     const load = (some: Missing) =>
       some.demands.length === 0
         ? null
-        : this.#means.order.leads(observations.route, this.#loader.load({ ...some, isGuess }));
-    return Promise.resolve(mapValue(missing, load)).catch(errorOf);
+        : this.#means.order.leads(observations.route, this.#loader.load({ ...some, isGuess: set.isGuess }));
+    return Promise.resolve(mapValue(missing, load)).catch((thrown) => {
+      const error = errorOf(thrown);
+      for (const { name } of demands) if (this.#outcomes.get(name) === set) this.#outcomes.set(name, error);
+    });
   }
 
   /** Fetches the sets that are to leave together, and resolves their demands. */
@@ -198,12 +206,6 @@ export class OperationOutcomes {
     if (this.isTogether) renewTogether(demands, this.#outcomes);
     return sets.map(() => null);
   }
-}
-
-/** Resolves with the error for which sets have not come, once all are settled; with null if they came well. */
-async function firstFailure(sets: readonly Pending[]): Promise<Error | null> {
-  const failures = await Promise.all(sets.map(({ failure }) => failure));
-  return failures.find((failure) => failure !== null) ?? null;
 }
 
 function errorOf(thrown: unknown): Error {
