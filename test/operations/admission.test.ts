@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from '../../src/graphql/request/admission.ts';
 import { UNPROVEN } from '../../src/graphql/request/messages.ts';
 import { callerOf } from '../support/tenants.ts';
@@ -51,6 +51,14 @@ const times = <Result>(count: number, make: (i: number) => Result) =>
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await nextIteration();
 }
+
+// A machine of any speed begins as many in a turn: turns take no time.
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockReturnValue(1_000);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('operations under way', () => {
   it('operations under way are half of the setting of one key, a quarter of all keys without proof, and no more than it in all', async () => {

@@ -141,14 +141,15 @@ it.concurrent.each([
   ['a figure', '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }'],
   ['a list', '{ sources { key } }'],
 ])('a call that another operation waits for goes on: %s', async (_, query) => {
+  // The call comes when the time of the first is over by a second, and that of the second is for another one and a half.
   await using program = await openProgram({
-    env: SHORT,
-    sandbox: { latencyMs: 1_900 },
+    env: { OPERATION_TIMEOUT_MS: '3000' },
+    sandbox: { latencyMs: 4_000 },
   });
   const { ask, sandbox } = program;
   const first = ask(query);
   while (sandbox.log.length === 0) await new Promise((later) => setTimeout(later, 5));
-  await new Promise((later) => setTimeout(later, 700));
+  await new Promise((later) => setTimeout(later, 2_500));
   const second = await ask(query);
   expect(codesOf(await first)).toEqual(['OPERATION_TIMEOUT']);
   expect(second.errors).toEqual([]);
