@@ -1,5 +1,7 @@
+import type { Dice } from './dice.ts';
 import type { GivenError } from './excuses.ts';
 import type { Truth } from './reference.ts';
+import type { World } from './world.ts';
 
 /** Fields that are a figure, or a list of figures. */
 const OF_FIGURES: ReadonlySet<string> = new Set([
@@ -9,6 +11,30 @@ const OF_FIGURES: ReadonlySet<string> = new Set([
   'Indicator.observations',
   'Query.observations',
 ]);
+
+/** Draws a question for figures that there are hardly any of: of pairs without, and of years before and after all. */
+export function absentQuestion({ countries, indicators, rows }: World, dice: Dice): string {
+  const pairs = Map.groupBy(rows, ({ country, metric }) => `${country} ${metric}`);
+  const all = countries.flatMap(({ code }) => indicators.map(({ key }) => [code, key] as const));
+  const rowsOf = ([code, key]: readonly [string, string]) => pairs.get(`${code} ${key}`) ?? [];
+  const isEmpty = (pair: readonly [string, string]) => rowsOf(pair).every(({ value }) => value === null);
+  const drawn = [...dice.some(all.filter(isEmpty), 3), ...dice.some(all, 2)];
+  const fields = drawn.map(([code, key], i) => {
+    const years = rowsOf([code, key]).map(({ year }) => year);
+    const list = (name: string, further: string) =>
+      `${name}: observations(metricKeys: ["${key}"]${further}) { year value }`;
+    return `c${i}: country(code: "${code}") { code
+      figure: observation(metricKey: "${key}") { value }
+      ${list('series', '')} ${list('national', ', latest: true, scope: NATIONAL')}
+      ${list('before', `, toYear: ${Math.min(2025, ...years) - 1}`)}
+      ${list('after', `, fromYear: ${Math.max(1990, ...years) + 1}`)} }`;
+  });
+  const { key } = dice.pick(indicators);
+  const { code } = dice.pick(countries);
+  return `{ ${fields.join(' ')}
+    nobody: observations(countryCodes: ["ZZ"], metricKeys: ["${key}"]) { value }
+    nothing: observations(countryCodes: ["${code}"], metricKeys: ["no_such_metric"]) { value } }`;
+}
 
 type Path = readonly (string | number)[];
 

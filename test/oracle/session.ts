@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openProgram, type Program } from '../support/program.ts';
 import { semanticNulls } from '../support/semantic-nulls.ts';
-import { wrongAbsences } from './absences.ts';
+import { absentQuestion, wrongAbsences } from './absences.ts';
+import { availabilityOf, wrongAvailability } from './availability.ts';
 import { createIds, type Difference, differences, type Ids } from './compare.ts';
 import { createDice } from './dice.ts';
 import { type Circumstances, type GivenError, isLegitimate, isWarranted, untold } from './excuses.ts';
@@ -296,12 +297,52 @@ class Stage {
       before.every(({ reply, operation }) => reply.errors.length === 0 && mayBeHeld(operation));
     const paid = isFree && requests.length > 0;
     const targets = requests.map(({ target }) => target).join(' ');
+    const there = [
+      ...(await this.#checkAvailability(step, asked, at)),
+      ...(await this.#checkAbsences(step.keys[0] as string, at)),
+    ];
     const differing = asked.flatMap((one, i) => this.#check(one, step.keys[i] as string, at, i).findings);
     return [
       ...this.#checkBills(asked, requests, at),
       ...(paid ? [finding('second time not free', at, 0, `sent ${requests.length}: ${targets}`)] : []),
+      ...there,
       ...differing.map((one) => ({ ...one, kind: `${one.kind}, second time` })),
     ];
+  }
+
+  /** Checks what the gateway says that it has cached of the figures that were asked for, at no call. */
+  async #checkAvailability(
+    step: Extract<Step, { kind: 'ask' }>,
+    [first]: readonly Asked[],
+    at: number,
+  ): Promise<Finding[]> {
+    const lookups = first?.truths[0]?.().lookups ?? [];
+    const text = first === undefined ? null : availabilityOf(first.world, lookups);
+    if (first === undefined || text === null) return [];
+    const { data, errors } = await this.#program.ask(text, { key: step.keys[0] as string });
+    const wrong = errors.length > 0 ? [JSON.stringify(errors)] : wrongAvailability(first.world, data);
+    // The list tells if there is a country beside those that the description names.
+    const sent = this.#service.takeLog().filter(({ route }) => route === DATA).length;
+    if (sent > 0) wrong.push(`sent ${sent}`);
+    return wrong.map((detail) => finding('availability', at, 0, detail));
+  }
+
+  /** Asks for figures that aren't there, twice, and checks the reasons. */
+  async #checkAbsences(key: string, at: number): Promise<Finding[]> {
+    const { seed, service } = this.#scenario;
+    const world = this.#worlds.get(key) as World;
+    const text = absentQuestion(world, createDice(seed, service, 'absent', at));
+    const wrong: string[] = [];
+    for (const time of ['', ', second time']) {
+      const reply = await this.#program.ask(text, { key, headers: { 'x-absences': '1' } });
+      const found = [false, true].map((knows) =>
+        wrongAbsences(answer(world, this.#habits, { text, variables: {} }, knows), reply),
+      );
+      const fewest = found.find(({ length }) => length === 0) ?? found[0] ?? [];
+      wrong.push(...fewest.map((detail) => `${detail}${time} (${text})`));
+    }
+    this.#service.takeLog();
+    return wrong.map((detail) => finding('absence', at, 0, detail));
   }
 
   #check({ reply, truths, operation, world, requests }: Asked, key: string, at: number, nth: number) {
