@@ -92,7 +92,7 @@ export function createPlainGateway(upstreamUrl: string) {
       const figures: Figures = {
         find: () => null,
         several: createObservationEntries(NO_TENANT_CACHE).several,
-        cachedPairs: async (_, pairs) => pairs.map(() => ({ whole: null, others: [] })),
+        cachedPairs: async (_, pairs) => pairs.map(() => ({ whole: null, rest: [] })),
         async fetch(demands, told) {
           const found = new Map<string, ObservationRecord[]>();
           await Promise.all([

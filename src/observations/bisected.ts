@@ -216,18 +216,18 @@ function saysUnknown(detail: string): boolean {
   return new RegExp(`${thing}[^:]*${none}|${none}[^:]*${thing}`, 'i').test(detail);
 }
 
-/** @param isTold true if the service's words name them */
+/** @param isNamed true if the service's words name them */
 function cacheRefusal(
   names: readonly string[],
   { rectangle }: Task,
   refusal: Refusal,
   search: Search,
-  isTold = false,
+  isNamed = false,
 ): void {
   const { receivedAt: atMs } = refusal;
   for (const name of names) {
     const dimension = rectangle.countryCodes.includes(name) ? 'countries' : 'metrics';
-    const isNothing = isTold && !(refusal.outcome instanceof Error);
+    const isNothing = isNamed && !(refusal.outcome instanceof Error);
     const outcome = isNothing ? nothingOf(refusal, dimension === 'metrics') : refusal.outcome;
     search.refusedNames.add(search.sending.caller.tenant, dimension, name, { outcome, atMs });
   }
@@ -253,8 +253,8 @@ function settlePairs(
   }
   const nothing = pairs.map((pair) => {
     const isMetric = unknown.includes(pair.metricKey);
-    const isTold = isMetric || unknown.includes(pair.countryCode);
-    return { pair, rows: isTold ? nothingOf(refusal, isMetric) : noRows(null) };
+    const isNamed = isMetric || unknown.includes(pair.countryCode);
+    return { pair, rows: isNamed ? nothingOf(refusal, isMetric) : noRows(null) };
   });
   task.settle(
     pairs,

@@ -59,8 +59,8 @@ interface RawAbsence {
 
 /** Returns what the service has said of a pair without rows, in a stored value; null if that is another one. */
 function absenceOf(value: unknown): AbsenceOfRows | null {
-  const told = typeof value === 'object' && value !== null && 'absence' in value ? value.absence : null;
-  return told === 'BLANK' || told === 'UNKNOWN_INDICATOR' || told === 'NOT_OFFERED' ? told : null;
+  const absence = typeof value === 'object' && value !== null && 'absence' in value ? value.absence : null;
+  return absence === 'BLANK' || absence === 'UNKNOWN_INDICATOR' || absence === 'NOT_OFFERED' ? absence : null;
 }
 
 /** Rows of a series, or of some years of it, as they are cached. */
@@ -164,13 +164,13 @@ export interface CachedPair {
   /** The whole series; null if it isn't cached. */
   readonly whole: ObservationEntry | null;
   /** Ranges of its years, and its latest figure. */
-  readonly others: readonly ObservationEntry[];
+  readonly rest: readonly ObservationEntry[];
 }
 
 /** Reads all that is cached of pairs, by their places; asks the service for nothing. */
 export type ReadPairs = (caller: Caller, pairs: readonly Pair[]) => Promise<readonly CachedPair[]>;
 
-const NOTHING_CACHED: CachedPair = { whole: null, others: [] };
+const NOTHING_CACHED: CachedPair = { whole: null, rest: [] };
 
 /** Reads all that is cached of pairs, by their places, as long as the service accepts the key. */
 export function createPairReader(tenantCache: TenantCache, several: SeveralFigures): ReadPairs {
@@ -192,7 +192,7 @@ export function createPairReader(tenantCache: TenantCache, several: SeveralFigur
       const ranges = rangeEntries(cachedValues.get(rangeName(key))?.value, tenant);
       return {
         whole: entryOf(cachedValues.get(key), tenant),
-        others: latest === null ? ranges : [...ranges, latest],
+        rest: latest === null ? ranges : [...ranges, latest],
       };
     });
   };

@@ -208,7 +208,7 @@ const observation: BatchResolver<
 
   function figuresOf([key]: readonly string[]) {
     if (key === undefined) {
-      for (const i of codes.keys()) context.absences?.known(() => info.pathOf(i), 'UNKNOWN_INDICATOR');
+      for (const i of codes.keys()) context.absences?.note(() => info.pathOf(i), 'UNKNOWN_INDICATOR');
       return codes.map(() => null);
     }
     const figures = latestFigures(derived, codes, key, maxAgeMs, context);

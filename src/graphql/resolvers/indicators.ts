@@ -208,7 +208,7 @@ export const resolvers = {
       const { path } = info;
       return mapValue(indicatorByKey(key, context, info, true), (record) => {
         if (record !== null) return record;
-        context.absences?.known(() => path, 'UNKNOWN_INDICATOR');
+        context.absences?.note(() => path, 'UNKNOWN_INDICATOR');
         return mapValue(
           existingNames('metrics', context, () => path, [key]),
           () => null,
@@ -237,7 +237,7 @@ export const resolvers = {
       const existing = existingNames('countries', context, () => path, [countryCode]);
       const codes = existing instanceof Promise ? await existing : existing;
       const figures = latestFigures(derived, codes, key, maxAgeMs, context);
-      if (codes.length === 0) context.absences?.known(() => path, 'NOT_OFFERED');
+      if (codes.length === 0) context.absences?.note(() => path, 'NOT_OFFERED');
       else
         context.absences?.latest(
           { countryCodes: codes, metricKey: key, maxAgeMs },

@@ -88,7 +88,7 @@ interface RowsAsked {
 /** Notes fields that answer without a figure, for those who have asked why. */
 export interface AbsenceNotes {
   /** Notes that a field is null, for a reason that is known. */
-  known(path: () => ResponsePath, reason: AbsenceReason): void;
+  note(path: () => ResponsePath, reason: AbsenceReason): void;
   /** Notes figures of a field, each by its path. */
   latest(
     asked: LatestAsked,

@@ -30,7 +30,7 @@ export function openAbsenceNotes(): AbsenceNotes {
   }
 
   return {
-    known(path, reason) {
+    note(path, reason) {
       looks.push(() => [absence(path(), reason)]);
     },
     latest({ countryCodes, metricKey, maxAgeMs }, figures, pathOf, { loaders: { observations } }) {
@@ -48,8 +48,8 @@ export function openAbsenceNotes(): AbsenceNotes {
       let names: readonly [codes: readonly string[], keys: readonly string[]] = [[], []];
       if (asked.names instanceof Promise)
         asked.names.then(
-          (found) => {
-            names = found;
+          (all) => {
+            names = all;
           },
           () => {},
         );

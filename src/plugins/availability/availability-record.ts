@@ -15,8 +15,8 @@ export interface AvailabilityRecord extends Pair {
 }
 
 /** Returns null if nothing is cached of a pair. */
-export function recordOf(pair: Pair, { whole, others }: CachedPair): AvailabilityRecord | null {
-  const entries = whole === null ? others : [whole];
+export function recordOf(pair: Pair, { whole, rest }: CachedPair): AvailabilityRecord | null {
+  const entries = whole === null ? rest : [whole];
   if (entries.length === 0) return null;
   const rows = distinct(entries.flatMap(({ rows }) => rows));
   const years = rows.map(({ year }) => year).sort((a, b) => a - b);
