@@ -11,6 +11,7 @@ import './media.css';
 import { useGraphiQL, useMonaco } from '@graphiql/react';
 import { useCompletion } from './catalogue/completion.ts';
 import { useStrongColours } from './editor-colours.ts';
+import { useWaysOut } from './editor-keys.ts';
 import { loadCharts, useEditorInTime, useLateEditor } from './editor-loading.ts';
 import { fetcher } from './exchange.ts';
 import { KeyBar } from './key-bar.tsx';
@@ -76,6 +77,7 @@ function tabsFor({ trusted }: Settings) {
 function Editors() {
   useStandIns();
   useEditorInTime();
+  useWaysOut();
   return <EarlyText />;
 }
 
@@ -111,7 +113,7 @@ function ReadOnly() {
 void loadCharts().catch(() => {});
 
 const page = document.getElementById('root') as HTMLElement;
-mendMarkup(page);
+mendMarkup(document.body);
 const root = createRoot(page);
 loadSettings().then(
   async (settings) => {

@@ -4,6 +4,7 @@
  */
 export function mendMarkup(root: Element): void {
   const mend = () => {
+    for (const button of root.querySelectorAll('.graphiql-sidebar > button[aria-label]')) mendButton(button);
     for (const list of root.querySelectorAll('.graphiql-tabs[role]')) list.removeAttribute('role');
     for (const tab of root.querySelectorAll('.graphiql-tab')) mendTab(tab);
     // Its label would hide the name of the operation, which is its text.
@@ -11,8 +12,10 @@ export function mendMarkup(root: Element): void {
       item.removeAttribute('aria-label');
     }
     // Its button has another name, and so have the texts of this page.
-    for (const title of root.querySelectorAll('.doc-explorer-title'))
-      if (title.textContent === 'Explorer') title.textContent = 'Builder';
+    for (const title of root.querySelectorAll('.doc-explorer-title, .graphiql-dialog-title')) {
+      const better = TITLES[title.textContent ?? ''];
+      if (better !== undefined) title.textContent = better;
+    }
     for (const field of root.querySelectorAll(
       '.graphiql-plugin input:not([aria-label]), .graphiql-plugin select:not([aria-label])',
     )) {
@@ -26,6 +29,23 @@ export function mendMarkup(root: Element): void {
     attributes: true,
     attributeFilter: ['role', 'aria-selected', 'aria-label', 'class'],
   });
+}
+
+/** Titles of parts whose buttons have other names. */
+const TITLES: Readonly<Record<string, string>> = { Explorer: 'Builder', 'Short Keys': 'Shortcuts' };
+
+/** Words below the icons at the left, where the name of the button, which begins with the key, hasn't them. */
+const WORDS: Readonly<Record<string, string>> = {
+  'Documentation Explorer': 'Docs',
+  'Re-fetch': 'Reload',
+  'Open short keys': 'Shortcuts',
+};
+
+/** Has the name of a button begin with the word that is seen, which people say who speak to the page. */
+function mendButton(button: Element): void {
+  const name = button.getAttribute('aria-label') ?? '';
+  for (const [part, word] of Object.entries(WORDS))
+    if (name.includes(part) && !name.startsWith(word)) button.setAttribute('aria-label', `${word}: ${name}`);
 }
 
 /**

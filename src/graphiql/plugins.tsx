@@ -1,9 +1,10 @@
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import type { GraphiQLPlugin } from '@graphiql/react';
 import { HISTORY_PLUGIN } from 'graphiql';
-import type { ComponentType } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import { CataloguePane } from './catalogue/catalogue-pane.tsx';
 import { DocumentsPane } from './documents-pane.tsx';
+import { useFocusHandedOn } from './focus.ts';
 import { LessonsPane } from './lessons-pane.tsx';
 import type { Settings } from './settings.ts';
 
@@ -18,6 +19,17 @@ const CATALOGUE = pane(
   CataloguePane,
 );
 const BUILDER: GraphiQLPlugin = { ...explorerPlugin(), title: 'Builder' };
+
+const { content: History } = HISTORY_PLUGIN;
+// Changes the plugin itself, since GraphiQL notes operations for this very object.
+HISTORY_PLUGIN.content = () => (
+  <>
+    <History />
+    <p className="no-history">
+      Operations that you run are listed here, the last one first: choose one to have it in the editor again.
+    </p>
+  </>
+);
 
 /** The panes at the left. If only some operations may run, those that help to write others are left out. */
 export function pluginsFor({ trusted }: Settings): GraphiQLPlugin[] {
@@ -37,10 +49,18 @@ function pane(title: string, path: string, Pane: ComponentType): GraphiQLPlugin 
       </svg>
     ),
     content: () => (
-      <div className="pane">
+      <LeftPane>
         <div className="graphiql-doc-explorer-title">{title}</div>
         <Pane />
-      </div>
+      </LeftPane>
     ),
   };
+}
+
+function LeftPane({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="pane" ref={useFocusHandedOn()}>
+      {children}
+    </div>
+  );
 }

@@ -1,10 +1,11 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
-import { type KeyboardEvent, lazy, Suspense, useEffect } from 'react';
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { picturesIn } from './chart/drawable.ts';
 import { CostPane } from './cost-pane.tsx';
 import { loadCharts } from './editor-loading.ts';
 import { ErrorsPane } from './errors-pane.tsx';
 import { type Exchange, lastExchange, shownTab, showTab, titleOf } from './exchange.ts';
+import { shownSide, useFocusHandedOn } from './focus.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
 import { LongAnswer, shownOf } from './long-answer.tsx';
@@ -36,6 +37,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const chosen = useStore(side);
   const narrow = useNarrow();
   const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
+  const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
   const isBegun = useIsBegun() || exchange !== null;
   useScrollThrough();
   useEffect(() => {
@@ -62,13 +64,14 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
       <PartsBar />
       {shown === 'answer' && exchange !== null && <LongAnswer key={exchange.at} exchange={exchange} />}
       {!isBegun && shown !== 'cost' && shown !== 'errors' ? (
-        <div className="side-panel pane start">
+        <Panel isStart>
           <StartPane settings={settings} />
-        </div>
+        </Panel>
       ) : (
         shown !== 'answer' &&
         shown !== 'query' && (
-          <div className="side-panel pane" role="tabpanel" id="side-panel" aria-labelledby={`side-${shown}`}>
+          // Another side, or tab, begins where it begins, however far the last one was scrolled.
+          <Panel key={`${shown} ${id}`} side={shown}>
             {exchange !== null && <Of exchange={exchange} />}
             {shown === 'picture' && (
               <Suspense fallback={<p>Loading …</p>}>
@@ -77,20 +80,44 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
             )}
             {shown === 'cost' && <CostPane />}
             {shown === 'errors' && <ErrorsPane />}
-          </div>
+          </Panel>
         )
       )}
     </>
   );
 }
 
+/** The part below the tabs, `side` the tab that it belongs to. */
+function Panel({
+  side,
+  isStart = false,
+  children,
+}: {
+  readonly side?: Side;
+  readonly isStart?: boolean;
+  readonly children: ReactNode;
+}) {
+  const place = useFocusHandedOn();
+  const ofTab = side && { role: 'tabpanel', id: 'side-panel', 'aria-labelledby': `side-${side}` };
+  return (
+    <div ref={place} className={`side-panel pane ${isStart ? 'start' : ''}`} {...ofTab}>
+      {children}
+    </div>
+  );
+}
+
 function useFollowedTab(): Exchange | null {
   const ids = useGraphiQL((state) => state.tabs.map(({ id }) => id).join(' '));
   const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const responseEditor = useGraphiQL((state) => state.responseEditor);
   useEffect(() => {
     showTab(id, ids.split(' '));
     showActiveTab();
-  }, [id, ids]);
+    // An editor stays as far to the side as the text before was scrolled.
+    for (const editor of [queryEditor, responseEditor])
+      if (editor !== undefined && 'setScrollLeft' in editor) editor.setScrollLeft(0);
+  }, [id, ids, queryEditor, responseEditor]);
   useEffect(() => {
     const tabs = document.querySelector('.graphiql-tabs');
     const resized = new ResizeObserver(showActiveTab);
@@ -101,7 +128,6 @@ function useFollowedTab(): Exchange | null {
   useRunWhenOpen(id);
   usePictureFirst(exchange);
   const { setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
-  const responseEditor = useGraphiQL((state) => state.responseEditor);
   const isEmpty = useGraphiQL((state) => (state.tabs[state.activeTabIndex]?.response ?? '') === '');
   const isFetching = useGraphiQL((state) => state.isFetching);
   // An answer that was cached stands in no tab of GraphiQL yet.
@@ -173,6 +199,10 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
   const errors = exchange?.answer.errors?.length ?? 0;
   const warnings = exchange?.answer.extensions?.warnings?.length ?? 0;
   const sides = SIDES.filter(({ name }) => narrow || name !== 'query');
+  // The picture may take the place of the answer while somebody is at its tab.
+  useEffect(() => {
+    if (document.activeElement?.matches('.side[aria-selected="false"]')) shownSide()?.focus();
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;

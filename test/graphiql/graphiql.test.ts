@@ -2,7 +2,16 @@ import axe, { type AxeResults } from 'axe-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LESSONS } from '../../src/graphiql/tabs.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
+import {
+  openCatalogue,
+  pane,
+  run,
+  scenesOfGraphiql,
+  side,
+  tab,
+  write,
+  written,
+} from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
 import { untilMinuteHas } from '../support/wall-clock.ts';
 
@@ -87,6 +96,99 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     expect(await scene.page.getByLabel('API key').inputValue()).toBe('');
   });
 });
+
+describe.skipIf(!hasChromium)('the keyboard', () => {
+  const sceneOf = shared();
+  const query = '.graphiql-query-editor .monaco-editor';
+
+  it('the keyboard gets out of an editor by Tab, and by Escape, which the page says there', async () => {
+    const { page } = sceneOf();
+    const isIn = () => page.locator(`${query}.focused`).count();
+    const before = await written(page);
+    for (const [key, to] of [
+      ['Tab', '.graphiql-toolbar button:focus'],
+      ['Escape', '.graphiql-execute-button:focus'],
+    ] as const) {
+      await page.locator(`${query} .view-lines`).click();
+      expect(await isIn()).toBe(1);
+      const hint = page
+        .locator('.graphiql-query-editor')
+        .evaluate((one) => getComputedStyle(one, '::after').content);
+      expect(await hint).toContain('Tab and Escape leave the editor');
+      await page.keyboard.press(key);
+      await page.locator(to).waitFor();
+      expect(await isIn()).toBe(0);
+    }
+    expect(await written(page)).toBe(before);
+    // Ends the search first.
+    await page.locator(`${query} .view-lines`).click();
+    await page.keyboard.press('ControlOrMeta+F');
+    await page.locator('.find-widget.visible').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.find-widget.visible').count()).toBe(0);
+    expect(await isIn()).toBe(1);
+    await page.keyboard.press('Escape');
+    await page.locator('.graphiql-execute-button:focus').waitFor();
+  });
+
+  it.for(['before', 'after'])(
+    'the keyboard stops at nothing that is not to be seen: %s something was run',
+    async (when) => {
+      const { page } = sceneOf();
+      if (when === 'after') {
+        await tab(page, 'OverTime');
+        await run(page);
+        await side(page, 'Picture');
+        await page.locator('.frame.lines svg').waitFor();
+      }
+      await page.locator('.key-bar h1').click();
+      const stops: string[] = [];
+      for (let i = 0; i < 120; i += 1) {
+        await page.keyboard.press('Tab');
+        const stop = await page.evaluate(stopOf);
+        if (stop === null) break;
+        stops.push(stop);
+      }
+      expect(stops.length).toBeGreaterThan(15);
+      expect(stops.filter((stop) => stop.startsWith('unseen'))).toEqual([]);
+    },
+  );
+
+  it('the keyboard, and the voice, find buttons by the words that are seen on them', async () => {
+    const { page } = sceneOf();
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<AxeResults>(
+      "axe.run(document, { runOnly: ['label-content-name-mismatch'] })",
+    );
+    expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html.slice(0, 160)))).toEqual([]);
+    const atLeft = await page.locator('.graphiql-sidebar > button').evaluateAll((all) =>
+      all.map((one) => ({
+        seen: getComputedStyle(one, '::after').content.replaceAll('"', '').toLowerCase(),
+        name: one.getAttribute('aria-label')?.toLowerCase() ?? '',
+      })),
+    );
+    expect(atLeft).toHaveLength(8);
+    expect(atLeft.filter(({ seen, name }) => !name.includes(seen))).toEqual([]);
+  });
+});
+
+/** The element that has the focus, with "unseen" before it if none of it can be seen; null once the page is gone through. */
+function stopOf(): string | null {
+  const { activeElement: stop } = document;
+  if (stop === null || stop === document.body) return null;
+  const { left, top, right, bottom } = stop.getBoundingClientRect();
+  const isThere = stop.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+  const isInside = x >= 0 && y >= 0 && x <= innerWidth && y <= innerHeight;
+  const hit = document.elementFromPoint(x, y);
+  const isSeen =
+    right - left >= 8 &&
+    bottom - top >= 8 &&
+    isThere &&
+    isInside &&
+    (hit === null || stop.contains(hit) || hit.contains(stop));
+  return `${isSeen ? '' : 'unseen '}${stop.tagName} ${stop.className} ${stop.getAttribute('aria-label') ?? stop.textContent?.slice(0, 30)}`;
+}
 
 describe.skipIf(!hasChromium)('the key', () => {
   it('the key is sent as it was typed, and lies neither in an address nor in what stays on the device', async () => {
@@ -212,10 +314,10 @@ describe.skipIf(!hasChromium).each([
     'whoever comes by keyboard or screen reader meets no serious fault at the left: %s',
     async (title) => {
       const { page } = sceneOf();
-      await pane(page, title);
+      if (title === 'Catalogue') await openCatalogue(page);
+      else await pane(page, title);
       await page.locator('.graphiql-plugin').first().waitFor();
       expect(await page.getByRole('button', { name: `Hide ${title}` }).count()).toBe(1);
-      if (title === 'Catalogue') await page.getByText('207 of 207 indicators').waitFor();
       await expectNoFault();
     },
   );

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+import { openCatalogue, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 
 const { shared } = scenesOfGraphiql();
 
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium).for([
 
   it('on a telephone, what a pane at the left opens is in view', async () => {
     const { page } = sceneOf();
-    await pane(page, 'Catalogue');
+    await openCatalogue(page);
     const search = page.getByLabel('Search indicators');
     await expect.poll(() => isInView(search)).toBe(true);
     expect((await search.boundingBox())?.width).toBeGreaterThan(240);
@@ -115,6 +115,31 @@ describe.skipIf(!hasChromium)('the right side', () => {
     expect(await page.locator('.graphiql-editors').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Narrow' }).click();
     expect(await page.locator('.graphiql-editors').isVisible()).toBe(true);
+  });
+
+  it('the right side begins at its beginning in another of its tabs, and so does the editor', async () => {
+    const { page } = sceneOf();
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines svg').waitFor();
+    const panel = page.locator('.side-panel');
+    // As far as a wide table would have it scrolled.
+    await panel.locator('.of').evaluate((first) => first.setAttribute('style', 'width: 3000px'));
+    await panel.evaluate((one) => one.scrollTo(700, 200));
+    expect(await panel.evaluate((one) => one.scrollLeft)).toBe(700);
+    await side(page, 'Cost');
+    await page.locator('.calls').waitFor();
+    expect(await panel.evaluate((one) => [one.scrollLeft, one.scrollTop])).toEqual([0, 0]);
+    await write(page, `{ countries { code } } # ${'long '.repeat(80)}`);
+    await page.keyboard.press('End');
+    const left = () =>
+      page
+        .locator('.graphiql-query-editor .lines-content')
+        .evaluate((lines) => Number.parseInt((lines as HTMLElement).style.left || '0', 10));
+    await expect.poll(left).toBeLessThan(-100);
+    await tab(page, 'CountryCard');
+    await expect.poll(left).toBe(0);
   });
 
   it('the right side counts the errors where they are to be read', async () => {

@@ -1,3 +1,4 @@
+import { inflateSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
@@ -105,6 +106,20 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     await expect.poll(() => overlaps(page)).toEqual([]);
     release();
     await editorIsThere(page);
+  });
+
+  it('on small screens, words on why there is no frame take several lines, and make the page no wider', async () => {
+    const { page } = sceneOf();
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Copy embed' }).click();
+    const words = page.locator('.share [role=status]', { hasText: 'country-graph publish' });
+    await words.waitFor();
+    expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
+    const { x, width } = (await words.boundingBox()) ?? { x: -1, width: 999 };
+    expect([x >= 0, x + width <= 320, width > 150]).toEqual([true, true, true]);
+    // Leaves the tabs their room.
+    expect(await isHit(page.locator('.graphiql-tab-active'))).toBe(true);
   });
 
   it('on small screens, the settings of the page stay within their frame', async () => {
@@ -223,15 +238,64 @@ describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
   });
 });
 
-describe.skipIf(!hasChromium)('a phone that lies', () => {
-  it('a phone that lies has room for a whole picture', async () => {
-    await using scene = await open({ viewport: { width: 812, height: 375 } });
-    await tab(scene.page, 'OverTime');
-    await run(scene.page);
-    await side(scene.page, 'Picture');
-    const svg = scene.page.locator('.frame.lines svg');
-    await svg.waitFor();
-    const panel = await scene.page.locator('.side-panel').boundingBox();
-    expect((await svg.boundingBox())?.height).toBeLessThanOrEqual(panel?.height ?? 0);
+describe.skipIf(!hasChromium)('a page of paper', () => {
+  const sceneOf = shared();
+
+  it.for([
+    ['Answer', 'CountryCard'],
+    ['Picture', 'AllCountries'],
+    ['Cost', 'CountryCard'],
+    ['Errors', 'Errors'],
+  ] as const)('a page of paper has something on it, be there one or several: %s', async ([name, title]) => {
+    const { page } = sceneOf();
+    await tab(page, title);
+    await run(page);
+    await side(page, name);
+    if (name === 'Picture') await page.locator('.frame.map path').first().waitFor();
+    for (const height of [900, 500]) {
+      await page.setViewportSize({ width: 1400, height });
+      const marks = marksByPage(await page.pdf({ format: 'A4' }));
+      expect(marks.filter((count) => count < 10)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 1400, height: 900 });
   });
+});
+
+/** Operators of each page of a PDF that draw a text or a shape. */
+function marksByPage(pdf: Buffer): number[] {
+  const text = pdf.toString('latin1');
+  const objects = new Map(
+    Array.from(text.matchAll(/(\d+) 0 obj\s([\s\S]*?)endobj/g), ([, id = '', body = '']) => [id, body]),
+  );
+  const pages = [...objects.values()].filter((body) => /\/Type\s*\/Page\b/.test(body));
+  return pages.map((body) => {
+    const [, id = ''] = /\/Contents (\d+) 0 R/.exec(body) ?? [];
+    const [, stream = ''] = /stream\r?\n([\s\S]*?)\r?\nendstream/.exec(objects.get(id) ?? '') ?? [];
+    const content = inflateSync(Buffer.from(stream, 'latin1')).toString('latin1');
+    return content.match(/\b(Tj|TJ|f|f\*|S|B)\s/g)?.length ?? 0;
+  });
+}
+
+describe.skipIf(!hasChromium)('a phone that lies', () => {
+  it.for([
+    ['OverTime', 'lines'],
+    ['AllCountries', 'map'],
+  ] as const)(
+    'a phone that lies shows a whole picture and its title, with nothing to scroll: %s',
+    async ([title, kind]) => {
+      await using scene = await open({ viewport: { width: 812, height: 375 } });
+      await tab(scene.page, title);
+      await run(scene.page);
+      await side(scene.page, 'Picture');
+      const svg = scene.page.locator(`.frame.${kind} svg`);
+      await svg.waitFor();
+      const boxOf = async (what: Locator) =>
+        (await what.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 999 };
+      const panel = await boxOf(scene.page.locator('.side-panel'));
+      for (const part of [scene.page.locator('.picture figcaption'), svg]) {
+        const { y, height } = await boxOf(part);
+        expect([y >= panel.y, y + height <= panel.y + panel.height, height > 10]).toEqual([true, true, true]);
+      }
+    },
+  );
 });

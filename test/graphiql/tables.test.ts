@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { csvOf, tsvOf } from '../../src/graphiql/chart/csv.ts';
 import { filtered } from '../../src/graphiql/chart/rows.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { run, saved, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+import { run, saved, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 
 const { open } = scenesOfGraphiql();
 
@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
     const head = page.locator('.picture thead th');
     await expect
       .poll(async () => (await head.allInnerTexts()).map((name) => name.trim()).slice(0, 3))
-      .toEqual(['name', '1990', '1991']);
+      .toEqual(['country', '1990', '1991']);
     // A name stands above its numbers.
     const aligned = head
       .locator('button')
@@ -30,21 +30,23 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
     const rows = page.locator('.picture tbody tr');
     expect(await rows.count()).toBe(3);
     await page.getByRole('button', { name: 'Filter' }).click();
-    await page.getByLabel('Filter name').fill('ken');
+    await page.getByLabel('Filter country').fill('ken');
     await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole('button', { name: 'Copy table' }).click();
     await page.getByText('1 row copied').waitFor();
     const pasted = await page.evaluate<string>('navigator.clipboard.readText()');
     const [names = '', values = ''] = pasted.split(/\r?\n/);
-    expect(names).toMatch(/^name\t1990\t1991\t/);
+    expect(names).toMatch(/^country\t1990\t1991\t/);
     expect(values).toMatch(/^Kenya\t[\d.]+\t/);
-    await page.getByLabel('Filter name').fill('');
+    await page.getByLabel('Filter country').fill('');
     await page.getByLabel('Filter 1990').fill('> 1000');
     await expect.poll(() => rows.count()).toBe(0);
     const { name: file, bytes } = await saved(page, page.getByRole('button', { name: 'CSV by year' }));
     expect(file).toMatch(/-wide\.csv$/);
     expect(bytes.toString().split('\r\n')[0]).toBe(
-      `\ufeffname,indicator name,place,unit,source,country,indicator,${(await head.allInnerTexts())
+      `\ufeffcountry.name,indicator.name,locationName,unit,source.key,country.code,indicator.key,${(
+        await head.allInnerTexts()
+      )
         .slice(1)
         .map((one) => one.trim())
         .join()}`,
@@ -67,6 +69,32 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
       await page.emulateMedia({ media: 'screen' });
     }
     expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium)('the table of an answer', () => {
+  it('the table of an answer has rows of one line, which are opened by mouse and keyboard', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(page, '{ countries(codes: ["KE", "NG"]) { code record } }');
+    const { data } = await run(page);
+    await side(page, 'Picture');
+    const rows = page.locator('.charts .table tbody tr');
+    await rows.first().waitFor();
+    const heights = () =>
+      rows.evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)));
+    const [closed = 0] = await heights();
+    expect(closed).toBeLessThan(40);
+    expect(await heights()).toEqual([closed, closed]);
+    const long = rows.first().getByRole('button');
+    await long.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await heights())[0]).toBeGreaterThan(closed * 2);
+    expect((await heights())[1]).toBe(closed);
+    expect(JSON.parse(await long.innerText())).toEqual(data.countries[0].record);
+    await long.click();
+    await expect.poll(heights).toEqual([closed, closed]);
     expect(scene.problems).toEqual([]);
   });
 });

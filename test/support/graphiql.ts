@@ -188,6 +188,16 @@ export async function newTab(page: Page) {
 /** Opens a pane at the left. */
 export const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
 
+/** Opens the catalogue, which asks first if it takes calls. */
+export async function openCatalogue(page: Page) {
+  await pane(page, 'Catalogue');
+  const load = page.getByRole('button', { name: 'Load the catalogue' });
+  const all = page.getByText('207 of 207 indicators');
+  await load.or(all).first().waitFor();
+  if (await load.isVisible()) await load.click();
+  await all.waitFor();
+}
+
 /** Shows results of the operation in one of the tabs of the right side. */
 export const side = (page: Page, name: 'Query' | 'Answer' | 'Picture' | 'Cost' | 'Errors') =>
   page.getByRole('tab', { name }).click();

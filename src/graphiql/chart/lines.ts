@@ -71,7 +71,7 @@ export function drawLines(
       marginLeft,
       marginTop: 28,
       marginRight,
-      x: { ...timeAxis(all, (width - marginLeft - marginRight) / 62), label: null, inset: 6 },
+      x: { ...timeAxis(all, width - marginLeft - marginRight), label: null, inset: 6 },
       y: {
         label: unitInWords(picture.unit),
         labelAnchor: 'top',
@@ -152,11 +152,15 @@ function nameParts(svg: Plotted, selector: string, lines: readonly Line[]): void
     part.setAttribute('data-line', lines[i]?.name ?? '');
 }
 
-function timeAxis(points: readonly Point[], most: number): Plot.ScaleOptions {
+/** @param room pixels of the axis */
+function timeAxis(points: readonly Point[], room: number): Plot.ScaleOptions {
   const moments = points.map(({ at }) => at);
   const from = moments.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const to = moments.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const { ticks, step } = timeTicks(from, to, Math.max(2, most), moments.every(Number.isInteger));
+  const isAnnual = moments.every(Number.isInteger);
+  // Years alone are short: on a phone, too, there are two of them to read the line by.
+  const least = isAnnual && room >= 120 ? 3 : 2;
+  const { ticks, step } = timeTicks(from, to, Math.max(least, room / 62), isAnnual);
   return { domain: [from, to], ticks, tickFormat: (at: number) => timeLabel(at, step) };
 }
 

@@ -42,14 +42,16 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
   const newest = isLatest ? newestOf(figures) : null;
   const old = covered.filter((shape) => isOld(figureOf(shape) as Figure, newest));
   const [hatch, striped] = [idIn(look, 'hatch'), idIn(look, 'stripes')];
-  const isNarrow = width < NARROW;
+  const legendHeight = LEGEND_HEIGHT + (old.length > 0 ? SWATCH_HEIGHT : 0);
+  const room = look.room ?? 640;
+  // On a phone that lies there is room for the legend beside the map alone.
+  const isNarrow = width < NARROW && room > width * 0.7;
   const longitude = ({ properties: { centre } }: Shape) => centre[0];
   const latitude = ({ properties: { centre } }: Shape) => centre[1];
   const islands = (shapes: readonly Shape[]) => shapes.filter(({ properties: { isSmall } }) => isSmall);
   const disc = { x: longitude, y: latitude, r: isNarrow ? 5 : 7, stroke: colours.text, strokeWidth: 0.8 };
   const outline = { stroke: colours.outline, strokeWidth: 0.6 };
-  const legendHeight = LEGEND_HEIGHT + (old.length > 0 ? SWATCH_HEIGHT : 0);
-  const height = isNarrow ? width * 0.95 + legendHeight : Math.min(width * 0.86, look.room ?? 640, 640);
+  const height = isNarrow ? width * 0.95 + legendHeight : Math.min(width * 0.86, room, 640);
   const svg = plotted(
     {
       height: Math.round(height),
@@ -101,7 +103,9 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
         ]
       : []),
   ];
-  svg.append(legendOf(scale, unit, `${hatch}-ramp`, swatches, { x: isNarrow ? 10 : 14, y: top, look }));
+  const length = Math.min(260, isNarrow ? width - 30 : width * 0.27);
+  const x = isNarrow ? 10 : 14;
+  svg.append(legendOf(scale, unit, `${hatch}-ramp`, swatches, { x, y: top, length, colours }));
   return svg;
 }
 
@@ -180,9 +184,8 @@ function legendOf(
   unit: string,
   ramp: string,
   swatches: readonly { readonly className: string; readonly fill: string; readonly words: string }[],
-  { x, y, look: { width, colours } }: { readonly x: number; readonly y: number; readonly look: Look },
+  { x, y, length, colours }: Pick<Look, 'colours'> & Readonly<Record<'x' | 'y' | 'length', number>>,
 ): SVGElement {
-  const length = Math.min(260, width < NARROW ? width - 30 : width * 0.27);
   const stops = Array.from({ length: 21 }, (_, i) =>
     svgElement('stop', { offset: i / 20, 'stop-color': scale.colourOf(scale.valueAt(i / 20)) }),
   );

@@ -4,7 +4,7 @@ import { paper } from '../view.ts';
 const ABOVE = 400;
 const LEAST_ROOM = 380;
 /** Below this height of a window its pane shows a picture before all else, as in the style sheet: what stands above it, then. */
-const LOW = { window: 500, above: 175, least: 180 };
+const LOW = { window: 500, above: 190, least: 170 };
 
 /** Height of a picture of which nothing is out of view; all that it may have on paper. */
 export function roomFor(): number {

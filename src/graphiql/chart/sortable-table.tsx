@@ -10,8 +10,13 @@ const MAX_ROWS = 100;
 const MAX_COLUMNS = 40;
 /** Columns beyond which a table is wider than a page. */
 const MANY_COLUMNS = 10;
-/** Characters of a cell. */
+/** Characters of a cell, and of one in a row that somebody has opened. */
 const MAX_LENGTH = 160;
+const MAX_OPENED_LENGTH = 5_000;
+/** Characters that a cell has room for in one line. */
+const LINE_LENGTH = 40;
+
+type Row = Table['rows'][number];
 
 /**
  * A table whose columns sort its rows, page by page.
@@ -31,6 +36,7 @@ export function SortableTable({
   const [wanted, setWanted] = useState<Filters>({});
   const [isFiltering, setFiltering] = useState(false);
   const [said, setSaid] = useState('');
+  const [opened, setOpened] = useState<ReadonlySet<Row>>(new Set());
   const rows = useMemo(
     () => sorted(filtered(table.rows, isFiltering ? wanted : {}), order),
     [table, wanted, isFiltering, order],
@@ -46,6 +52,8 @@ export function SortableTable({
     setOrder(isAgain && order.isDescending ? null : { column, isDescending: isAgain });
     setPage(0);
   };
+  const toggle = (row: Row) =>
+    setOpened(new Set(opened.has(row) ? [...opened].filter((one) => one !== row) : [...opened, row]));
   const copy = async () => {
     const isCopied = await copied(tsvOf({ columns: names, rows }));
     const what = `${fullNumber(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`;
@@ -107,14 +115,18 @@ export function SortableTable({
           <tbody>
             {shown.map((row, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name
-              <tr key={i}>
+              <tr key={i} data-opened={opened.has(row) ? '' : undefined}>
                 {columns.map((_, column) => (
                   <td
                     key={table.columns[column]}
                     className={typeof row[column] === 'number' ? 'number' : ''}
                     data-name={names[column]}
                   >
-                    {textOf(row[column] ?? null, names[column] ?? '')}
+                    <CellText
+                      text={textOf(row[column] ?? null, names[column] ?? '')}
+                      isOpened={opened.has(row)}
+                      toggle={() => toggle(row)}
+                    />
                   </td>
                 ))}
               </tr>
@@ -149,6 +161,25 @@ export function SortableTable({
   );
 }
 
+/** A text of one line; a longer one is a button that opens its row, and closes it again. */
+function CellText({
+  text,
+  isOpened,
+  toggle,
+}: {
+  readonly text: string;
+  readonly isOpened: boolean;
+  readonly toggle: () => void;
+}) {
+  if (text.length <= LINE_LENGTH) return text;
+  const most = isOpened ? MAX_OPENED_LENGTH : MAX_LENGTH;
+  return (
+    <button type="button" className="long" aria-expanded={isOpened} onClick={toggle}>
+      {text.length > most ? `${text.slice(0, most)}…` : text}
+    </button>
+  );
+}
+
 /** True if a column holds nothing but numbers. */
 function isOfNumbers({ rows }: Table, column: number): boolean {
   const cells = rows.map((row) => row[column] ?? null).filter((cell) => cell !== null);
@@ -169,6 +200,5 @@ function textOf(cell: Cell, column: string): string {
   if (cell === null) return '';
   // A year is no amount.
   if (typeof cell === 'number') return /year$/i.test(column) ? String(cell) : fullNumber(cell);
-  const text = String(cell);
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  return String(cell);
 }

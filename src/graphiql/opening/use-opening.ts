@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { lastExchange } from '../exchange.ts';
+import { shownSide } from '../focus.ts';
 import { useStore } from '../store.ts';
 import { useAsk } from '../tools.ts';
 import { early } from './early.ts';
@@ -44,5 +45,5 @@ function closeOpening(): void {
   const hasFocus = opening?.contains(document.activeElement) ?? false;
   opening?.remove();
   // Moves the focus to the answer for people who came by keyboard.
-  if (hasFocus) document.querySelector<HTMLElement>('.sides .side[aria-selected="true"]')?.focus();
+  if (hasFocus) shownSide()?.focus();
 }

@@ -14,8 +14,9 @@ import { linkTo, MAX_LINK } from './link.ts';
 import { seenAsText, seenIn } from './seen.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
 
-/** Time for which the menu says that something was copied. */
+/** Time for which the menu says something, in milliseconds: at least, and for each character to be read. */
 const SAID_MS = 4_000;
+const READ_MS = 70;
 
 /** Copies the operation for others: as a link, or as code. The key is in none of it. */
 export function ShareMenu() {
@@ -30,7 +31,7 @@ export function ShareMenu() {
   function say(words: string) {
     setSaid(words);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setSaid(''), SAID_MS);
+    timer.current = setTimeout(() => setSaid(''), Math.max(SAID_MS, words.length * READ_MS));
   }
 
   async function copy(what: string, text: string | null) {
