@@ -2,7 +2,7 @@ import { GraphiQL } from 'graphiql';
 import { StrictMode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { createRoot } from 'react-dom/client';
-import 'graphiql/setup-workers/vite';
+import './editor-workers.ts';
 import 'graphiql/style.css';
 import '@graphiql/plugin-explorer/style.css';
 import './style.css';

@@ -1,6 +1,9 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import type { Explained } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
+import { callsOf } from '../price.ts';
 import { useStore } from '../store.ts';
+import { useAsk } from '../tools.ts';
 import { SETTLED_MS } from '../turns.ts';
 import { Words } from '../words.tsx';
 import {
@@ -13,9 +16,11 @@ import {
   type Listed,
   loadCatalogue,
   loadExchanges,
+  priceOfCatalogue,
   searchedIndicator,
 } from './catalogue.ts';
 import { useInsertFigure, useInsertName } from './insert.ts';
+import { figureOperation } from './insertion.ts';
 import { searched } from './search.ts';
 
 /** Rows that are written out; the search finds the rest. */
@@ -24,16 +29,32 @@ const MAX_SHOWN = 300;
 /** The indicators, countries and exchanges that an operation may name, to be searched and put into it. */
 export function CataloguePane() {
   const loaded = useStore(catalogue);
+  const place = useRef<HTMLDivElement>(null);
   const key = useStore(apiKey);
-  const [firstKey] = useState(key);
+  const [askedBy, setAskedBy] = useState<string | null>(null);
+  const isPressed = useRef(false);
+  const load = () => {
+    setAskedBy(key);
+    void loadCatalogue().finally(() => setAskedBy((now) => (now === key ? null : now)));
+  };
+  const press = () => {
+    isPressed.current = true;
+    load();
+  };
+  // Goes on from the button that has asked for the list, and is there no more.
   useEffect(() => {
-    if (loaded !== null) return;
-    const timer = setTimeout(() => void loadCatalogue(), key === firstKey ? 0 : SETTLED_MS);
-    return () => clearTimeout(timer);
-  }, [loaded, key, firstKey]);
-  if (loaded === null) return <p role="status">Asking for the catalogue …</p>;
+    if (loaded === null || !isPressed.current) return;
+    isPressed.current = false;
+    place.current?.querySelector<HTMLElement>('input, button')?.focus();
+  }, [loaded]);
+  if (loaded === null)
+    return askedBy === key ? (
+      <p role="status">Asking for the catalogue …</p>
+    ) : (
+      <Offer load={load} press={press} />
+    );
   return (
-    <>
+    <div ref={place}>
       <Took asked={loaded} what="The catalogue" />
       {loaded.error !== null && (
         <button type="button" onClick={() => void loadCatalogue()}>
@@ -47,6 +68,40 @@ export function CataloguePane() {
         named="country"
       />
       <Exchanges />
+    </div>
+  );
+}
+
+/** Offers the catalogue, with its price; one that takes no call comes by itself. */
+function Offer({ load, press }: { readonly load: () => void; readonly press: () => void }) {
+  const key = useStore(apiKey);
+  const [firstKey] = useState(key);
+  const [price, setPrice] = useState<Explained | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks once a key
+  useEffect(() => {
+    setPrice(null);
+    if (key === '') return;
+    const leaving = new AbortController();
+    const ask = async () => {
+      const plan = await priceOfCatalogue(leaving.signal).catch(() => null);
+      if (leaving.signal.aborted) return;
+      if (plan?.most === 0) load();
+      else setPrice(plan);
+    };
+    const timer = setTimeout(() => void ask(), key === firstKey ? 0 : SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [key]);
+  return (
+    <>
+      <p>All indicators and countries, to search, to put into an operation, and to draw.</p>
+      <p>
+        <button type="button" className="primary" onClick={press}>
+          Load the catalogue{price !== null && ` (${callsOf(price)}, cached afterwards)`}
+        </button>
+      </p>
     </>
   );
 }
@@ -137,10 +192,21 @@ function Choice({ label, value, values, onChange }: ChoiceProps) {
 function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
   const { key, name, unit, category, hasData, sources } = indicator;
   const insert = useInsertFigure();
+  const ask = useAsk();
   return (
     <li>
       <div className="entry-head">
         <strong>{name ?? key}</strong>
+        {hasData !== false && (
+          <button
+            type="button"
+            aria-label={`Draw ${key}`}
+            title="A map of its latest figures: one call, if they are not cached"
+            onClick={() => ask({ query: figureOperation(key) })}
+          >
+            Draw
+          </button>
+        )}
         <button type="button" aria-label={`Insert ${key}`} onClick={() => insert(key)}>
           Insert
         </button>
@@ -170,7 +236,7 @@ function Coverage({ of: key }: { readonly of: string }) {
       <button
         type="button"
         className="link"
-        aria-label={`Which countries have ${key}?`}
+        aria-label={`Which countries? (one call): ${key}`}
         onClick={() => void ask()}
       >
         Which countries? (one call)

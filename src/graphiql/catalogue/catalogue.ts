@@ -1,5 +1,6 @@
-import type { Answer } from '../answer.ts';
+import type { Answer, Explained } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
+import { explained } from '../price.ts';
 import { send } from '../send.ts';
 import { createStore } from '../store.ts';
 import type { Searched } from './search.ts';
@@ -41,7 +42,7 @@ export interface Catalogue extends Asked {
   readonly countries: readonly Country[];
 }
 
-/** The catalogue, once somebody has opened it; nothing is asked for before. */
+/** The catalogue, once somebody has asked for it. */
 export const catalogue = createStore<Catalogue | null>(null);
 
 /** Codes of the exchanges, once somebody has asked for them. */
@@ -59,6 +60,10 @@ const COVERAGE = `query Coverage($key: String!) {
 }`;
 
 let loading: Promise<void> | null = null;
+
+/** Price of the catalogue, which costs nothing to ask; null if it can't be known. */
+export const priceOfCatalogue = (signal: AbortSignal): Promise<Explained | null> =>
+  explained({ query: CATALOGUE }, signal);
 
 /** Asks for the catalogue, as anybody would: by GraphQL, under the key of the key field. */
 export function loadCatalogue(): Promise<void> {
