@@ -271,7 +271,7 @@ describe('comma-separated values', () => {
   it('comma-separated values are quoted where they must be, and never a formula', () => {
     const csv = csvOf(tableOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '\n＝1+1', value: -2.5 }]));
     expect(csv.split('\r\n')).toEqual([
-      '\ufeffcountry,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,release,retrieved',
+      '\ufeffcountry.code,country.name,indicator.key,indicator.name,locationName,year,period,value,unit,estimateLow,estimateHigh,valueStatus,source.key,datasetVersion,retrievedAt',
       `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,,`,
       '',
     ]);
@@ -282,7 +282,7 @@ describe('comma-separated values', () => {
       FIGURE,
       { ...FIGURE, indicator: 'gdp', indicatorName: 'GDP', unit: 'US dollars' },
     ]);
-    expect(table.columns).toEqual(['indicator name', 'value', 'unit', 'year', 'indicator']);
+    expect(table.columns).toEqual(['indicator', 'value', 'unit', 'year', 'key']);
   });
 
   it('comma-separated values have the time of each figure, where periods alone do not say it', () => {
@@ -302,13 +302,13 @@ describe('comma-separated values', () => {
     const of = (source: string, year: number, value: number) => ({ ...FIGURE, source, year, value });
     const { columns, rows } = wideTableOf([of('b', 2023, 1), of('a', 2023, 2), of('a', 2024, 3)]);
     expect(columns).toEqual([
-      'name',
-      'indicator name',
-      'place',
+      'country.name',
+      'indicator.name',
+      'locationName',
       'unit',
-      'source',
-      'country',
-      'indicator',
+      'source.key',
+      'country.code',
+      'indicator.key',
       '2023',
       '2024',
     ]);

@@ -24,16 +24,29 @@ interface Selected {
   readonly below: readonly SelectionSetNode[];
 }
 
+/** A place in an answer: its path from the root, and the beginning of its columns, which are named from the outermost list. */
+interface Place {
+  readonly path: string;
+  readonly prefix: string;
+}
+
+interface BelowPlace extends Place {
+  readonly selected: Selected;
+  readonly items: readonly unknown[];
+}
+
 /**
- * The lists of objects in an answer, the one of most rows first; an answer without any is a list of one row.
- * Empty if the operation can't be read, or there is no data.
+ * The lists of objects in an answer, the one of most rows first; an answer without any is a list of one row. Columns
+ * are those of `/graphql` as CSV.
+ * @returns none if the operation can't be read, or there is no data
  */
 export function listsIn(query: string, operationName: string | undefined, data: unknown): AnswerList[] {
   try {
     const { operation, fieldsOf } = parsedOperation(query, operationName);
     if (operation === undefined || !isObject(data)) return [];
     const lists = new Map<string, FoundList>();
-    const row = collect([operation.selectionSet], data, '', new Map(), lists, fieldsOf);
+    noteLists([operation.selectionSet], [data], '', lists, fieldsOf);
+    const row = collect([operation.selectionSet], data, ROOT, new Map(), lists, fieldsOf);
     if (lists.size === 0 && row.size > 0) lists.set('', { columns: new Set(row.keys()), rows: [row] });
     return [...lists]
       .map(([path, { columns, rows }]) => ({
@@ -50,27 +63,52 @@ export function listsIn(query: string, operationName: string | undefined, data: 
   }
 }
 
-/** Notes the lists below an object, and gives its other fields, objects within it taken apart. */
+const ROOT: Place = { path: '', prefix: '' };
+
+/** Notes where an answer has lists: elsewhere in it, null may stand for one. */
+function noteLists(
+  sets: readonly SelectionSetNode[],
+  objects: readonly JsonObject[],
+  path: string,
+  lists: Map<string, FoundList>,
+  fieldsOf: FieldsOf,
+): void {
+  for (const { key, below } of selectedIn(sets, fieldsOf)) {
+    if (below.length === 0) continue;
+    const inner = path === '' ? key : `${path}.${key}`;
+    const values = objects.map((object) => object[key]);
+    if (values.some(Array.isArray)) lists.set(inner, { columns: new Set(), rows: [] });
+    noteLists(below, values.flat(Number.POSITIVE_INFINITY).filter(isObject), inner, lists, fieldsOf);
+  }
+}
+
+/** Gives their rows to the lists below an object; returns its other fields, objects within it taken apart. */
 function collect(
   sets: readonly SelectionSetNode[],
   on: JsonObject,
-  path: string,
-  inherited: Row,
+  place: Place,
+  around: Row,
   lists: Map<string, FoundList>,
   fieldsOf: FieldsOf,
 ): Row {
-  const cells = new Map(inherited);
-  const below: [path: string, selected: Selected, items: readonly unknown[]][] = [];
-  flatten(sets, on, path, cells, below, fieldsOf);
-  for (const [listPath, { below: selections }, items] of below) {
-    const list = lists.get(listPath) ?? { columns: new Set<string>(), rows: [] };
-    lists.set(listPath, list);
-    for (const item of items.flat()) {
-      if (!isObject(item)) continue;
-      const row = collect(selections, item, listPath, cells, lists, fieldsOf);
-      for (const name of row.keys()) list.columns.add(name);
-      list.rows.push(row);
-    }
+  const cells = new Map(around);
+  const below: BelowPlace[] = [];
+  const isList = (path: string) => lists.has(path);
+  flatten(sets, on, place, cells, below, isList, fieldsOf);
+  // What stands beside an outermost list is no part of its rows.
+  const isOutermost = place === ROOT;
+  for (const { selected, items, path, prefix } of below) {
+    const add = (row: Row) => {
+      const { columns, rows } = lists.get(path) as FoundList;
+      for (const name of row.keys()) columns.add(name);
+      rows.push(row);
+    };
+    const objects = items.flat(Number.POSITIVE_INFINITY).filter(isObject);
+    const inner = { path, prefix: isOutermost ? '' : prefix };
+    for (const item of objects)
+      add(collect(selected.below, item, inner, isOutermost ? new Map() : cells, lists, fieldsOf));
+    // An item with an empty list in it keeps its row.
+    if (objects.length === 0 && !isOutermost) add(cells);
   }
   return cells;
 }
@@ -78,18 +116,19 @@ function collect(
 function flatten(
   sets: readonly SelectionSetNode[],
   on: JsonObject,
-  path: string,
+  { path, prefix }: Place,
   cells: Map<string, Cell>,
-  below: [path: string, selected: Selected, items: readonly unknown[]][],
+  below: BelowPlace[],
+  isList: (path: string) => boolean,
   fieldsOf: FieldsOf,
 ): void {
   for (const selected of selectedIn(sets, fieldsOf)) {
-    const value = on[selected.key];
-    const name = path === '' ? selected.key : `${path}.${selected.key}`;
-    if (selected.below.length === 0) {
-      if (value !== undefined) cells.set(name, cellOf(value));
-    } else if (Array.isArray(value)) below.push([name, selected, value]);
-    else if (isObject(value)) flatten(selected.below, value, name, cells, below, fieldsOf);
+    const { key } = selected;
+    const value = on[key];
+    const inner = { path: path === '' ? key : `${path}.${key}`, prefix: `${prefix}${key}.` };
+    if (selected.below.length === 0) cells.set(`${prefix}${key}`, cellOf(value ?? null));
+    else if (isList(inner.path)) below.push({ ...inner, selected, items: Array.isArray(value) ? value : [] });
+    else flatten(selected.below, isObject(value) ? value : {}, inner, cells, below, isList, fieldsOf);
   }
 }
 
@@ -113,13 +152,4 @@ function selectedIn(sets: readonly SelectionSetNode[], fieldsOf: FieldsOf): read
   }));
   if (only !== undefined && sets.length === 1) selections.set(only, all);
   return all;
-}
-
-/** Names of columns without the beginning that all share. */
-export function shortNames(columns: readonly string[], path: string): string[] {
-  const prefix = path === '' ? '' : `${path}.`;
-  const short = columns.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
-  return short.map((name, i) =>
-    short.indexOf(name) === short.lastIndexOf(name) ? name : (columns[i] ?? name),
-  );
 }

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { type AnswerList, shortNames } from './answer-lists.ts';
+import type { AnswerList } from './answer-lists.ts';
 import { saveCsv } from './files.ts';
 import { fullNumber } from './numbers.ts';
 import { SortableTable } from './sortable-table.tsx';
@@ -10,7 +10,6 @@ export function AnswerTable({ lists }: { readonly lists: readonly AnswerList[] }
   const list = lists.find(({ path }) => path === wanted) ?? lists[0];
   const table = useMemo(() => list?.table() ?? { columns: [], rows: [] }, [list]);
   if (list === undefined) return <p>The last response holds no list.</p>;
-  const names = shortNames(table.columns, list.path);
   return (
     <>
       <div className="actions">
@@ -28,9 +27,7 @@ export function AnswerTable({ lists }: { readonly lists: readonly AnswerList[] }
         )}
         <button
           type="button"
-          onClick={() =>
-            saveCsv((list.path || 'answer').replace(/[^\w-]+/g, '_'), { columns: names, rows: table.rows })
-          }
+          onClick={() => saveCsv((list.path || 'answer').replace(/[^\w-]+/g, '_'), table)}
         >
           CSV
         </button>
@@ -38,7 +35,7 @@ export function AnswerTable({ lists }: { readonly lists: readonly AnswerList[] }
           {fullNumber(list.length)} {list.length === 1 ? 'row' : 'rows'}
         </span>
       </div>
-      <SortableTable key={list.path} table={table} names={names} label={list.path || 'Answer'} />
+      <SortableTable key={list.path} table={table} label={list.path || 'Answer'} />
     </>
   );
 }

@@ -9,37 +9,49 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Columns of a table of figures, each with its cell. */
-const COLUMNS: readonly (readonly [name: string, of: (figure: Figure) => Cell])[] = [
-  ['country', ({ country }) => country],
-  ['name', ({ countryName }) => countryName],
-  ['indicator', ({ indicator }) => indicator],
-  ['indicator name', ({ indicatorName }) => indicatorName],
-  ['place', ({ place }) => place],
-  ['year', ({ year }) => year],
-  ['period', ({ period }) => period],
-  ['value', ({ value }) => value],
-  ['unit', ({ unit }) => unit],
-  ['low', ({ low }) => low],
-  ['high', ({ high }) => high],
-  ['status', ({ status, isModelled }) => status ?? (isModelled ? 'modelled' : null)],
-  ['source', ({ source }) => source],
-  ['release', ({ release }) => release],
-  ['retrieved', ({ retrievedAt }) => retrievedAt],
+interface Column {
+  /** As `/graphql` names it in CSV, of a list of observations. */
+  readonly name: string;
+  /** As people read it. */
+  readonly head: string;
+  readonly of: (figure: Figure) => Cell;
+}
+
+/** Columns of a table of figures. */
+const COLUMNS: readonly Column[] = [
+  { name: 'country.code', head: 'code', of: ({ country }) => country },
+  { name: 'country.name', head: 'country', of: ({ countryName }) => countryName },
+  { name: 'indicator.key', head: 'key', of: ({ indicator }) => indicator },
+  { name: 'indicator.name', head: 'indicator', of: ({ indicatorName }) => indicatorName },
+  { name: 'locationName', head: 'place', of: ({ place }) => place },
+  { name: 'year', head: 'year', of: ({ year }) => year },
+  { name: 'period', head: 'period', of: ({ period }) => period },
+  { name: 'value', head: 'value', of: ({ value }) => value },
+  { name: 'unit', head: 'unit', of: ({ unit }) => unit },
+  { name: 'estimateLow', head: 'low', of: ({ low }) => low },
+  { name: 'estimateHigh', head: 'high', of: ({ high }) => high },
+  {
+    name: 'valueStatus',
+    head: 'status',
+    of: ({ status, isModelled }) => status ?? (isModelled ? 'modelled' : null),
+  },
+  { name: 'source.key', head: 'source', of: ({ source }) => source },
+  { name: 'datasetVersion', head: 'release', of: ({ release }) => release },
+  { name: 'retrievedAt', head: 'retrieved', of: ({ retrievedAt }) => retrievedAt },
 ];
 
 /** All columns, whether anything is known of them or not: files of several operations fit each other. */
 export function tableOf(figures: readonly Figure[]): Table {
   return {
-    columns: COLUMNS.map(([name]) => name),
-    rows: figures.map((figure) => COLUMNS.map(([, of]) => of(figure))),
+    columns: COLUMNS.map(({ name }) => name),
+    rows: figures.map((figure) => COLUMNS.map(({ of }) => of(figure))),
   };
 }
 
-/** Columns in the order in which they are read: the thing and its amount, then the exact details. */
+/** Heads of columns in the order in which they are read: the thing and its amount, then the exact details. */
 const READING_ORDER = [
-  'name',
-  'indicator name',
+  'country',
+  'indicator',
   'place',
   'value',
   'unit',
@@ -50,8 +62,8 @@ const READING_ORDER = [
   'status',
   'source',
   'release',
-  'country',
-  'indicator',
+  'code',
+  'key',
   'retrieved',
 ];
 
@@ -60,27 +72,27 @@ const READING_ORDER = [
  * same as another.
  */
 export function readableTableOf(figures: readonly Figure[]): Table {
-  const { columns, rows } = tableOf(figures);
-  const at = (name: string) => columns.indexOf(name);
+  const { rows } = tableOf(figures);
+  const at = (head: string) => COLUMNS.findIndex((column) => column.head === head);
   const isSame = (a: number, b: number) => rows.every((row) => String(row[a]) === String(row[b]));
   const differsFromYear = !isSame(at('period'), at('year'));
   const saysYear = figures.every((figure) => figure.period === timeOf(figure));
-  const chosenColumns = READING_ORDER.map(at).filter((i) => {
-    const name = columns[i];
+  const chosenHeads = READING_ORDER.filter((head) => {
+    const i = at(head);
     const isEmpty = rows.every((row) => row[i] === null || row[i] === '');
     const isOne = rows.length > 1 && rows.every((row) => row[i] === rows[0]?.[i]);
-    if (isEmpty || (isOne && name !== 'value' && name !== 'year')) return false;
-    if (name === 'period') return differsFromYear;
-    return name !== 'year' || !(differsFromYear && saysYear);
+    if (isEmpty || (isOne && head !== 'value' && head !== 'year')) return false;
+    if (head === 'period') return differsFromYear;
+    return head !== 'year' || !(differsFromYear && saysYear);
   });
   return {
-    columns: chosenColumns.map((i) => columns[i] ?? ''),
-    rows: rows.map((row) => chosenColumns.map((i) => row[i] ?? null)),
+    columns: chosenHeads,
+    rows: rows.map((row) => chosenHeads.map((head) => row[at(head)] ?? null)),
   };
 }
 
-/** Columns that say something of a whole series. */
-const OF_SERIES = ['name', 'indicator name', 'place', 'unit', 'source', 'country', 'indicator'];
+/** Heads of columns that say something of a whole series. */
+const OF_SERIES = ['country', 'indicator', 'place', 'unit', 'source', 'code', 'key'];
 
 /**
  * A table of figures with a row for each series, and a column for each year or period. A row of several sources names
@@ -100,7 +112,8 @@ export function wideTableOf(figures: readonly Figure[]): Table {
       const cells = [countryName, indicatorName, place, unit, [...sources].sort().join('; ') || null];
       return [...cells, country, indicator, ...times.map((time) => values.get(time) ?? null)];
     });
-  return { columns: [...OF_SERIES, ...times], rows };
+  const names = OF_SERIES.map((head) => COLUMNS.find((column) => column.head === head)?.name ?? head);
+  return { columns: [...names, ...times], rows };
 }
 
 /**
@@ -108,14 +121,13 @@ export function wideTableOf(figures: readonly Figure[]): Table {
  */
 export function readableWideTableOf(figures: readonly Figure[]): Table {
   const { columns, rows } = wideTableOf(figures);
-  const isCode = (name: string | undefined) => name === 'country' || name === 'indicator';
-  const chosenColumns = columns.flatMap((name, i) => {
+  const chosenColumns = columns.flatMap((_, i) => {
     if (i === 0 || i >= OF_SERIES.length) return [i];
     const isOne = rows.every((row) => row[i] === rows[0]?.[i]);
-    return isCode(name) || isOne ? [] : [i];
+    return isOne || ['code', 'key'].includes(OF_SERIES[i] ?? '') ? [] : [i];
   });
   return {
-    columns: chosenColumns.map((i) => columns[i] ?? ''),
+    columns: chosenColumns.map((i) => OF_SERIES[i] ?? columns[i] ?? ''),
     rows: rows.map((row) => chosenColumns.map((i) => row[i] ?? null)),
   };
 }
