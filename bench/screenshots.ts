@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { argv } from 'node:process';
 import type { Page } from 'playwright-core';
 import { linkTo } from '../src/graphiql/share/link.ts';
+import { openPublishing } from '../test/address/publishing.ts';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
@@ -44,6 +45,8 @@ interface Situation {
   readonly tab?: string;
   /** An operation that is brought by a link, in place of a tab. */
   readonly query?: string;
+  /** A page of a public document, in place of GraphiQL. */
+  readonly page?: string;
   /** Of the right side. */
   readonly side?: string;
   /** Of the left. */
@@ -51,6 +54,8 @@ interface Situation {
   /** Nothing is run. */
   readonly isFirst?: boolean;
   readonly isWide?: boolean;
+  /** As it is served, without scripts. */
+  readonly isBare?: boolean;
   readonly further?: (page: Page) => Promise<void>;
 }
 
@@ -148,7 +153,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await page.getByText(/^Table of \d+ figures$/).click();
       await page.getByLabel('Years as columns').check();
       await page.getByRole('button', { name: 'Filter' }).click();
-      await page.getByLabel('Filter name').scrollIntoViewIfNeeded();
+      await page.getByLabel('Filter country').scrollIntoViewIfNeeded();
     },
   },
   ranking: { query: RANKING, side: 'Picture', isWide: true },
@@ -176,12 +181,31 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await page.getByRole('menuitem', { name: 'Copy embed' }).click();
     },
   },
+  // Before any script has come.
+  opening: { isFirst: true, isBare: true },
+  followed: { query: BOUNDED, isFirst: true },
+  'failed-run': { query: EQUAL_ERRORS, side: 'Picture' },
+  'long-rows': {
+    query: '{ countries(codes: ["KE", "NG", "GH"]) { code name record } }',
+    side: 'Picture',
+    further: (page) => page.locator('.charts td .long').first().click(),
+  },
+  'page-lines': { page: 'lines' },
+  'page-bars': { page: 'bars?codes=KE,NG,ZA,EH' },
+  'page-map': { page: 'map' },
+  'page-scatter': { page: 'scatter' },
+  'page-refused': { page: 'lines?codes=K' },
+  history: { tab: 'CountryCard', pane: 'History', isFirst: true },
   lessons: { tab: 'CountryCard', pane: 'Lessons', isFirst: true },
+  'catalogue-offered': { tab: 'CountryCard', pane: 'Catalogue', isFirst: true },
   catalogue: {
     tab: 'CountryCard',
     pane: 'Catalogue',
     isFirst: true,
-    further: (page) => page.getByText('207 of 207 indicators').waitFor(),
+    further: async (page) => {
+      await page.getByRole('button', { name: 'Load the catalogue' }).click();
+      await page.getByText('207 of 207 indicators').waitFor();
+    },
   },
   docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
 };
@@ -190,6 +214,8 @@ const [, , folder, ...situations] = argv;
 // Holds nothing for the README's pictures, which may come in any order.
 await using program = await openProgram({ env: { CACHE_URL: folder === undefined ? 'none' : 'memory:' } });
 const url = `${new URL(program.url).origin}/graphiql`;
+await using publishing = await openPublishing();
+await publishing.issued?.desk.create({ name: 'page' });
 const browser = await openBrowser();
 if (folder === undefined) await takeAllOfReadme();
 else await takeAll(folder);
@@ -248,7 +274,16 @@ async function openAt(viewport: Viewport, colorScheme: 'light' | 'dark'): Promis
 }
 
 async function bring(page: Page, situation: Situation, isNarrow: boolean): Promise<void> {
-  const { tab, query, side, pane, isFirst = false, isWide = false, further } = situation;
+  const { tab, query, side, pane, isFirst = false, isWide = false, isBare = false, further } = situation;
+  if (situation.page !== undefined) {
+    await page.goto(`${publishing.origin}/c/${situation.page}`, { waitUntil: 'networkidle' });
+    return;
+  }
+  if (isBare) {
+    await page.route('**/*.js', (route) => route.abort());
+    await page.goto(url);
+    return;
+  }
   await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
   await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
   // Waits until the editor is there, seen or not: a link on a narrow page shows another side.
