@@ -203,8 +203,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     pane: 'Catalogue',
     isFirst: true,
     further: async (page) => {
-      await page.getByRole('button', { name: 'Load the catalogue' }).click();
-      await page.getByText('207 of 207 indicators').waitFor();
+      const load = page.getByRole('button', { name: 'Load the catalogue' });
+      const all = page.getByText('207 of 207 indicators');
+      await load.or(all).first().waitFor();
+      // It comes by itself once it is cached.
+      if (await load.isVisible()) await load.click();
+      await all.waitFor();
     },
   },
   docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
