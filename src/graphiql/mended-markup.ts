@@ -16,6 +16,14 @@ export function mendMarkup(root: Element): void {
       const better = TITLES[title.textContent ?? ''];
       if (better !== undefined) title.textContent = better;
     }
+    for (const stop of root.querySelectorAll('.find-widget:not(.visible) [tabindex="0"]')) {
+      stop.setAttribute('tabindex', '-1');
+      stop.setAttribute('data-stop', '');
+    }
+    for (const stop of root.querySelectorAll('.find-widget.visible [data-stop]')) {
+      stop.setAttribute('tabindex', '0');
+      stop.removeAttribute('data-stop');
+    }
     for (const field of root.querySelectorAll(
       '.graphiql-plugin input:not([aria-label]), .graphiql-plugin select:not([aria-label])',
     )) {
