@@ -225,9 +225,7 @@ describe.skipIf(!hasChromium)('inside a string, completion', () => {
     // With no list open, Escape would leave the editor.
     if (await list.isVisible()) await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+Space');
-    return list
-      .innerText({ timeout: 2_000 })
-      .catch(() => '');
+    return list.innerText({ timeout: 2_000 }).catch(() => '');
   }
 
   async function openWhole(page: Page) {
