@@ -103,7 +103,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   let at = afterSpace(bytes, start.at);
   let row = 0;
   while (bytes[at] === OPEN_OBJECT) {
-    if (!isLocated(last.bytes, lastRows, row)) {
+    if (2 * row === lastRows.places.length && !isLocated(last.bytes, lastRows, row)) {
       last.rows = null;
       return undefined;
     }
@@ -120,10 +120,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
     places[2 * row] = at;
     places[2 * row + 1] = end;
     row += 1;
-    at = afterSpace(bytes, end);
-    if (bytes[at] !== COMMA) break;
-    at = afterSpace(bytes, at + 1);
-    if (bytes[at] !== OPEN_OBJECT) return undefined;
+    at = bytes[end] === COMMA && bytes[end + 1] === OPEN_OBJECT ? end + 1 : afterRow(bytes, end);
     if (at < stepEnd) continue;
     stepEnd = at + STEP_BYTES;
     if (!parseRows(bytes, rows, differing.splice(0))) return undefined;
@@ -168,9 +165,9 @@ function rowsOf({ bytes, body }: Read): ListRows | null {
   return Array.isArray(items) ? { ...start, items, places: [], areProven: false } : null;
 }
 
-/** Finds the place of a row, if that is the next one; false if it is no object. A row beyond the last has none. */
+/** Finds the place of a row, the first that has none; false if it is no object. A row beyond the last has none. */
 function isLocated(bytes: Buffer, { items, places, at: startsAt }: ListRows, row: number): boolean {
-  if (row >= items.length || 2 * row < places.length) return true;
+  if (row >= items.length) return true;
   const before = places[2 * row - 1];
   const at = afterSpace(bytes, before === undefined ? startsAt : afterSpace(bytes, before) + 1);
   const end = bytes[at] === OPEN_OBJECT ? endOfObject(bytes, at) : -1;
@@ -203,6 +200,14 @@ function listStart(bytes: Buffer): ListStart | null {
   if (at === 0 || at > MAX_BEFORE_ROWS) return null;
   const match = BEFORE_ROWS.exec(bytes.toString('latin1', 0, at));
   return match === null ? null : { name: match[1] ?? null, at };
+}
+
+/** Returns the place of the next row, or of the end of the list; -1 if what follows is neither. */
+function afterRow(bytes: Buffer, end: number): number {
+  const at = afterSpace(bytes, end);
+  if (bytes[at] === CLOSE_LIST) return at;
+  const next = afterSpace(bytes, at + 1);
+  return bytes[at] === COMMA && bytes[next] === OPEN_OBJECT ? next : -1;
 }
 
 function afterSpace(bytes: Buffer, from: number): number {
