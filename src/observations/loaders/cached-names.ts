@@ -100,8 +100,7 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
     });
   }
 
-  function namesIn(dimension: Dimension, cachedList: CachedList<NamedList> | null): CachedNames | null {
-    if (cachedList === null) return null;
+  function namesIn(dimension: Dimension, cachedList: CachedList<NamedList>): CachedNames | null {
     const list = cachedList.records;
     if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
     const names = list.map(({ code, key }) => code ?? key ?? '');
@@ -115,8 +114,7 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
 
   return (dimension, tenant) => {
     const cachedList = look(dimension, tenant);
-    return cachedList instanceof Promise
-      ? cachedList.then((list) => namesIn(dimension, list))
-      : namesIn(dimension, cachedList);
+    if (cachedList instanceof Promise) return cachedList.then((list) => list && namesIn(dimension, list));
+    return cachedList && namesIn(dimension, cachedList);
   };
 }
