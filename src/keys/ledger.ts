@@ -338,7 +338,9 @@ type AccountHolder = {
 };
 
 /** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
-const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; monthlyRequests: number }>> = {
+export const PUBLISHED_PLANS: Readonly<
+  Record<string, { requestsPerMinute: number; monthlyRequests: number }>
+> = {
   free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
   analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },

@@ -321,13 +321,17 @@ export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
   return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
 }
 
+/** Milliseconds of the longest time that a store is told: ten years. */
+const LONGEST_MS = 315_360_000_000;
+
 /** Opens the cache of each key's values; it holds nothing if the settings say so. */
 export function openTenantCache(store: Store | null, config: Config, tenants: Tenants): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
   const { names: maxNames } = cacheBounds(config);
   const authTtlMs = config.authTtlSeconds * 1000;
-  return createTenantCache({ store, tenants, authTtlMs, retentionMs: ttlMs + staleMs, maxNames });
+  const retentionMs = Math.min(ttlMs + staleMs, LONGEST_MS);
+  return createTenantCache({ store, tenants, authTtlMs, retentionMs, maxNames });
 }
 
 /**

@@ -14,13 +14,23 @@ export const offline = definePlugin({
           'OFFLINE is on, and CACHE_URL names no store that lasts: nothing is cached, so nothing can be answered.',
         ]
       : [],
-  open: ({ OFFLINE: isOn }) => ({
-    offline: { isAlways: isOn, ...uncached },
-    // What no operation asks for, as a look at the sources on behalf of subscriptions, stays here.
-    ...(isOn && {
-      call: () => async (call) => {
-        throw uncached.ofCall(call);
-      },
-    }),
-  }),
+  commands: [
+    {
+      name: 'fill',
+      description:
+        'fetch figures, lists and records into CACHE_URL, as slowly as the plan takes it; tells the price first',
+      load: async () => (await import('./fill.ts')).addFill,
+    },
+  ],
+  open({ OFFLINE: isOn }) {
+    return {
+      offline: { isAlways: isOn, ...uncached },
+      // What no operation asks for, as a look at the sources on behalf of subscriptions, stays here.
+      ...(isOn && {
+        call: () => async (call) => {
+          throw uncached.ofCall(call);
+        },
+      }),
+    };
+  },
 });

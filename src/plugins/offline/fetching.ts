@@ -1,0 +1,315 @@
+import type { ComposedGateway } from '../../gateway/plugin.ts';
+import { wholeBody } from '../../graphql/request/messages.ts';
+import type { ObservationEntry } from '../../observations/entries.ts';
+import { changedAt, type Demand, latestOf, pairKey } from '../../observations/planner/demand.ts';
+import { estimate } from '../../observations/planner/modes.ts';
+import { areUnchanged, namedIn, sourcesIn } from '../../observations/revalidation.ts';
+import { openBill } from '../../service/bill.ts';
+import { etlStatus, indicators } from '../../service/endpoints.ts';
+import { payerOf } from '../../service/payer.ts';
+import type { Sending } from '../../service/sending.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { Pace } from './pace.ts';
+import { nextBlocks } from './packing.ts';
+import {
+  DOCUMENTED_NAMES,
+  demandsOf,
+  LISTS,
+  type Names,
+  needsLists,
+  type Question,
+  recordsOf,
+  type Selection,
+} from './wanted.ts';
+
+/** Times that a thing is asked for whose error may pass. */
+const TRIES = 3;
+
+/** Demands that are looked for at once. */
+const DEMANDS_AT_ONCE = 2_000;
+
+export interface Price {
+  readonly calls: number;
+  /** Figures and series to have, and those of them that are there. */
+  readonly figures: number;
+  readonly cached: number;
+  readonly operations: number;
+  readonly quota: Awaited<ReturnType<ComposedGateway['service']['quota']>>;
+}
+
+export interface Outcome {
+  readonly calls: number;
+  readonly byRoute: Readonly<Record<string, number>>;
+  /** Numbers of what could not be fetched, by codes of errors. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** The reason why it ended before its end; null if it didn't. */
+  readonly stopped: string | null;
+  readonly quota: Price['quota'];
+}
+
+export type Fetching = ReturnType<typeof createFetching>;
+
+interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly {
+    readonly extensions?: { readonly code?: string; readonly retryable?: boolean };
+  }[];
+  readonly extensions?: {
+    readonly upstream?: { readonly calls: number; readonly byRoute: Readonly<Record<string, number>> };
+    readonly explain?: { readonly calls: number };
+  };
+}
+
+/** What a fill has spent, and what it could not fetch. */
+function createSpending() {
+  const byRoute: Record<string, number> = {};
+  const errors: Record<string, number> = {};
+
+  function billed(routes: Readonly<Record<string, number>> = {}): void {
+    for (const [route, calls] of Object.entries(routes)) byRoute[route] = (byRoute[route] ?? 0) + calls;
+  }
+
+  function failed(code: string, times = 1): void {
+    errors[code] = (errors[code] ?? 0) + times;
+  }
+
+  return { byRoute, errors, billed, failed };
+}
+
+interface FillParts {
+  readonly gateway: ComposedGateway;
+  readonly pace: Pace;
+  readonly authorization: string;
+  /** Milliseconds after which something may be renewed; null for never. */
+  readonly everyMs: number | null;
+  readonly spending: ReturnType<typeof createSpending>;
+}
+
+/** Asks operations as a client does. */
+function createAsking({ gateway, pace, authorization, spending: { billed, failed } }: FillParts) {
+  const { service } = gateway;
+  const { signal } = new AbortController();
+
+  async function ask(question: Question, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const { body } = await gateway.handle({
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', accept: 'application/json', ...headers },
+      search: '',
+      body: question,
+      signal,
+    });
+    const answer = JSON.parse(await wholeBody(body)) as Answer;
+    if (headers['x-explain'] === undefined) billed(answer.extensions?.upstream?.byRoute);
+    return answer;
+  }
+
+  /** Runs an operation until no error of it may pass. */
+  async function run(question: Question): Promise<Answer> {
+    let answer: Answer = {};
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      answer = await ask(question);
+      await service.tenantCache.landed();
+      if (pace.stopped !== null || !answer.errors?.some(({ extensions }) => extensions?.retryable)) break;
+    }
+    if (pace.stopped === null)
+      for (const { extensions } of answer.errors ?? []) failed(extensions?.code ?? 'BAD_REQUEST');
+    return answer;
+  }
+
+  const explain = async (question: Question) =>
+    (await ask(question, { 'x-explain': '1' })).extensions?.explain?.calls ?? 0;
+
+  return { ask, run, explain };
+}
+
+/** Looks for figures, and fetches them. */
+function createFigures({ gateway, pace, authorization, everyMs, spending: { billed, failed } }: FillParts) {
+  const { service } = gateway;
+  const caller = gateway.callerOf({ authorization });
+  const { tenant } = caller;
+  // Its own operator has given the key.
+  tenant.accept();
+  const { signal } = new AbortController();
+
+  /** Returns the demands that nothing cached meets. */
+  async function missingOf(
+    demands: readonly Demand[],
+    isCached: (entry: ObservationEntry, demand: Demand) => boolean,
+  ) {
+    const missing: Demand[] = [];
+    for (let from = 0; from < demands.length; from += DEMANDS_AT_ONCE) {
+      const some = demands.slice(from, from + DEMANDS_AT_ONCE);
+      const entries = await service.entries.read(tenant, some);
+      for (const demand of some) {
+        const entry = entries.get(demand.key);
+        if (entry === undefined) missing.push(demand);
+        else if (!isCached(entry, demand)) missing.push(changedAt(demand, entry.atMs));
+      }
+    }
+    return missing;
+  }
+
+  const sendingOf = (bill: ReturnType<typeof openBill>): Sending => ({
+    caller,
+    bill,
+    payer: payerOf(bill),
+    signal,
+    waitDeadlineMs: Number.POSITIVE_INFINITY,
+  });
+
+  /** Names the pairs that have no latest figure, and so no series. */
+  async function withoutLatest(series: readonly Demand[]): Promise<ReadonlySet<string>> {
+    const empty = new Set<string>();
+    for (let from = 0; from < series.length; from += DEMANDS_AT_ONCE) {
+      const latest = latestOf(series.slice(from, from + DEMANDS_AT_ONCE));
+      const entries = await service.entries.read(tenant, latest);
+      for (const { key, pairKey } of latest) if (entries.get(key)?.rows.length === 0) empty.add(pairKey);
+    }
+    return empty;
+  }
+
+  /**
+   * Parts series into calls, those of some countries by what the calls for others have shown of their lengths.
+   * @param empty pairs that are known to have no rows
+   */
+  function* blocksOf(
+    series: readonly Demand[],
+    empty: ReadonlySet<string>,
+  ): Generator<readonly Demand[], void> {
+    const { seriesRows } = service.planning.learned;
+    const rowsOf = (countryCode: string, metricKey: string) =>
+      empty.has(pairKey(countryCode, metricKey)) ? 0 : seriesRows(countryCode, metricKey);
+    let left = series;
+    while (left.length > 0) {
+      const blocks = nextBlocks(left, rowsOf);
+      yield* blocks;
+      const yielded = new Set(blocks.flat());
+      left = left.filter((demand) => !yielded.has(demand));
+    }
+  }
+
+  /** Tells if cached figures are to be left as they are: all, or those that are young or whose sources haven't changed. */
+  async function judge(demands: readonly Demand[]) {
+    if (everyMs === null) return () => true;
+    const oldMs = service.clock.now() - everyMs;
+    const isYoung = ({ atMs }: ObservationEntry) => atMs > oldMs;
+    const old = await missingOf(demands, isYoung);
+    if (!old.some(({ changedAtMs }) => changedAtMs > Number.NEGATIVE_INFINITY)) return isYoung;
+    const bill = openBill();
+    try {
+      const records = await service.ask(etlStatus, {}, sendingOf(bill), 0);
+      const catalogue = await service.ask(indicators, {}, sendingOf(bill));
+      const sources = sourcesIn(records ?? [], service.clock.now());
+      const byMetric = namedIn(catalogue ?? []);
+      return (entry: ObservationEntry, { metricKey }: Demand) =>
+        isYoung(entry) || areUnchanged({ entry, metricKey }, byMetric, sources);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (pace.stopped === null) failed(error.code);
+      return isYoung;
+    } finally {
+      billed(bill.byRoute);
+    }
+  }
+
+  /** Fetches demands that are planned as one, until no error of them may pass. */
+  async function fetchSome(demands: readonly Demand[]): Promise<void> {
+    let left = demands;
+    for (let tries = 1; left.length > 0; tries += 1) {
+      const bill = openBill();
+      const { participant, figures } = service.observations.join(caller);
+      const outcomes = await figures.fetch(left, sendingOf(bill)).finally(participant.leave);
+      billed(bill.byRoute);
+      await service.tenantCache.landed();
+      const unmet = left.flatMap((demand) => {
+        const outcome = outcomes.get(demand.name);
+        return outcome instanceof Error ? [{ demand, error: outcome }] : [];
+      });
+      if (pace.stopped !== null) return;
+      const passing = unmet.filter(({ error }) => error instanceof Failure && error.retryable);
+      if (tries < TRIES && passing.length > 0) {
+        left = passing.map(({ demand }) => demand);
+        continue;
+      }
+      for (const { error } of unmet) failed(error instanceof Failure ? error.code : 'INTERNAL_SERVER_ERROR');
+      return;
+    }
+  }
+
+  return { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome };
+}
+
+const namesIn = ({ data }: Answer): Names => {
+  const { countries, indicators } = (data ?? {}) as {
+    countries?: readonly { readonly code: string }[] | null;
+    indicators?: readonly { readonly key: string }[] | null;
+  };
+  return {
+    countries: countries?.map(({ code }) => code) ?? DOCUMENTED_NAMES.countries,
+    indicators: indicators?.map(({ key }) => key) ?? DOCUMENTED_NAMES.indicators,
+  };
+};
+
+const listsFor = (selection: Selection) => (needsLists(selection) ? [{ query: LISTS }] : []);
+const recordsFor = (selection: Selection, names: Names) => (selection.records ? recordsOf(names) : []);
+
+const partsOf = (demands: readonly Demand[]) => {
+  const { latest = [], series = [] } = Object.groupBy(demands, ({ mode }) => mode);
+  return { latest, series };
+};
+
+/** Prices and fetches what a store is to have, by the gateway's own operations and figures. */
+export function createFetching(given: Omit<FillParts, 'spending'>) {
+  const { gateway, pace, everyMs } = given;
+  const { service } = gateway;
+  const spending = createSpending();
+  const { byRoute, errors } = spending;
+  const { ask, run, explain } = createAsking({ ...given, spending });
+  const figures = createFigures({ ...given, spending });
+  const { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome } = figures;
+
+  return {
+    /** Counts the calls that a fill would take at the most, if nothing fails. Sends nothing. */
+    async priceOf(questions: readonly Question[], selection: Selection): Promise<Price> {
+      const lists = listsFor(selection);
+      const names =
+        lists.length === 0 ? DOCUMENTED_NAMES : namesIn(await ask({ query: LISTS }, { 'x-offline': '1' }));
+      const demands = demandsOf(selection, names);
+      // What may be renewed is counted as if its sources had changed.
+      const oldMs = everyMs === null ? Number.NEGATIVE_INFINITY : service.clock.now() - everyMs;
+      const missing = await missingOf(demands, ({ atMs }) => atMs > oldMs);
+      let calls = missing.some(({ changedAtMs }) => changedAtMs > Number.NEGATIVE_INFINITY) ? 1 : 0;
+      const { latest, series } = partsOf(missing);
+      if (latest.length > 0) calls += estimate(latest, service.planning).calls;
+      for (const _ of blocksOf(series, new Set())) calls += 1;
+      const operations = [...lists, ...recordsFor(selection, names), ...questions];
+      for (const question of operations) calls += await explain(question);
+      return {
+        calls,
+        figures: demands.length,
+        cached: demands.length - missing.length,
+        operations: operations.length,
+        quota: await service.quota(tenant),
+      };
+    },
+    async fetch(questions: readonly Question[], selection: Selection): Promise<Outcome> {
+      let names = DOCUMENTED_NAMES;
+      for (const question of listsFor(selection)) names = namesIn(await run(question));
+      for (const question of questions) if (pace.stopped === null) await run(question);
+      const demands = demandsOf(selection, names);
+      const missing = pace.stopped === null ? await missingOf(demands, await judge(demands)) : [];
+      const { latest, series } = partsOf(missing);
+      if (pace.stopped === null) await fetchSome(latest);
+      const empty = pace.stopped === null ? await withoutLatest(series) : new Set<string>();
+      for (const block of blocksOf(series, empty)) if (pace.stopped === null) await fetchSome(block);
+      for (const question of recordsFor(selection, names)) if (pace.stopped === null) await run(question);
+      return {
+        calls: Object.values(byRoute).reduce((sum, calls) => sum + calls, 0),
+        byRoute,
+        errors,
+        stopped: pace.stopped?.message ?? null,
+        quota: await service.quota(tenant),
+      };
+    },
+  };
+}

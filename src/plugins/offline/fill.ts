@@ -1,0 +1,228 @@
+import { createInterface } from 'node:readline/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError } from '../../cli/formats.ts';
+import { type Config, ConfigError, readConfig } from '../../config/config.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
+import { systemClock } from '../../shared/async/clock.ts';
+import { createFetching, type Fetching, type Price } from './fetching.ts';
+import { keyIn, type Surroundings, TEN_YEARS } from './given.ts';
+import { createPace, type PlanLimits } from './pace.ts';
+import { createProgress } from './progress.ts';
+import { questionsIn, type Selection, trustedIn } from './wanted.ts';
+
+const EXAMPLES = `
+Examples:
+  CACHE_URL=sqlite:figures.db country-graph fill --all
+  CACHE_URL=sqlite:figures.db country-graph fill queries/ --yes --leave 200
+  CACHE_URL=sqlite:figures.db country-graph fill --indicators population_total --years 2000- --yes
+  CACHE_URL=sqlite:figures.db country-graph fill --all --every day --yes --json
+Exit codes: 0 all is there, 1 something could not be fetched, 2 wrong settings, 3 the month has no more calls to give,
+4 nobody said yes.`;
+
+/** Seconds after which something may be renewed, by the words for them. */
+const INTERVALS = { hour: 3_600, day: 86_400, week: 604_800 } as const;
+
+/** Share of an interval after which a thing counts as old: a job never begins at the very same second. */
+const INTERVAL_SHARE = 0.9;
+
+/** Milliseconds of what may take as long as it takes: the longest that a timer can be set to, roughly. */
+const LONG_MS = 2_000_000_000;
+
+export interface FillOptions extends Selection {
+  readonly trusted?: true;
+  readonly variables?: string;
+  readonly yes?: true;
+  /** Calls of the month to leave. */
+  readonly leave?: number;
+  readonly every?: keyof typeof INTERVALS;
+  readonly json?: true;
+  readonly plan?: string;
+  readonly key?: string;
+  readonly keyFile?: string;
+}
+
+/** Adds the arguments and options of `fill`. */
+export function addFill(command: Command, host: CommandHost): void {
+  command
+    .argument(
+      '[operations...]',
+      'operations to run: files, folders of .graphql, manifests of trusted documents, texts',
+    )
+    .option('--trusted', 'the operations of TRUSTED_DOCUMENTS')
+    .option('--variables <json>', 'variables of the operations', '{}')
+    .option('--indicators <keys>', 'figures of these indicators, comma-separated; all if left out')
+    .option('--countries <codes>', 'figures of these countries, comma-separated; all if left out')
+    .option('--years <range>', 'of these years alone: 2000-2020, 2000- or -2020')
+    .option('--latest', 'latest figures alone, no series')
+    .option('--all', 'all figures and lists; with --latest, no series')
+    .option('--records', 'profiles, signals and offices of all countries, and all listings')
+    .option('--yes', 'fetch without asking')
+    .option('--leave <calls>', 'calls of the month to leave', count)
+    .addOption(
+      new Option(
+        '--every <interval>',
+        'renew what is older than this, and whose sources have changed since',
+      ).choices(Object.keys(INTERVALS)),
+    )
+    .addOption(
+      new Option('--plan <plan>', 'the plan of the key, until the service names it').choices(
+        Object.keys(PUBLISHED_PLANS),
+      ),
+    )
+    .option('--json', 'print the price and the bill as JSON')
+    .addOption(new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY'))
+    .option('--key-file <file>', 'a file that the key stands in')
+    .addHelpText('after', EXAMPLES)
+    .action(async (operations: readonly string[], options: FillOptions) => {
+      process.stdout.on('error', () => {});
+      process.exitCode = await fill(operations, options, {
+        ...host,
+        clock: systemClock,
+        isTerminal: process.stderr.isTTY === true,
+        print: (text) => void process.stdout.write(text),
+        note: (text) => void process.stderr.write(text),
+        confirm: process.stdin.isTTY === true ? confirm : null,
+      });
+    });
+}
+
+function count(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+async function confirm(question: string): Promise<boolean> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await asking.question(question)).trim());
+  } finally {
+    asking.close();
+  }
+}
+
+/**
+ * Fetches what a store is to have, as slowly as the plan takes it. What is there is asked for by nobody, so a fill that was
+ * ended at any instant goes on where it stood.
+ * @returns the exit code
+ * @throws ConfigError or CommandError
+ */
+export async function fill(
+  sources: readonly string[],
+  options: FillOptions,
+  around: Surroundings,
+): Promise<number> {
+  const config = configOf(around, options);
+  const questions = [
+    ...(await questionsIn(sources, options.variables ?? '{}')),
+    ...(options.trusted ? await trustedOf(config) : []),
+  ];
+  const sandbox = config.countryDataUrl === undefined ? await around.openSandbox() : undefined;
+  try {
+    const key = keyIn(options, around.env) ?? sandbox?.keys.team;
+    if (key === undefined)
+      throw new CommandError(
+        'There is no key: set COUNTRY_GRAPH_KEY or COUNTRY_DATA_KEY, or name a file by --key-file.',
+      );
+    const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
+    const plan = planOf(options.plan ?? 'free');
+    const progress = createProgress(around, { json: options.json === true, plan });
+    const pace = createPace({
+      clock: around.clock,
+      plan,
+      leave: options.leave ?? 0,
+      onCall: progress.called,
+    });
+    const { promise: composed, resolve } = Promise.withResolvers<ComposedGateway>();
+    const opened = definePlugin({ name: 'a fill', settings: {}, open: () => ({ start: resolve }) });
+    const gateway = await createGateway({
+      config: { ...config, trustedDocuments: undefined },
+      plugins: [...around.plugins, opened, pace.plugin],
+      upstreamUrl,
+      clock: around.clock,
+      observer: {
+        operation() {},
+        attempt() {},
+        rows: progress.rows,
+        problem: (error, where) => around.note(`${where}: ${error}\n`),
+      },
+    });
+    try {
+      const fetching = createFetching({
+        gateway: await composed,
+        pace,
+        authorization: `Bearer ${key}`,
+        everyMs: options.every === undefined ? null : INTERVALS[options.every] * INTERVAL_SHARE * 1000,
+      });
+      return await fetchAll(fetching, { questions, selection: options, progress, options, around });
+    } finally {
+      await gateway.stop();
+    }
+  } finally {
+    await sandbox?.close();
+  }
+}
+
+/** Shows the price, asks, fetches, and shows the bill. */
+async function fetchAll(
+  fetching: Fetching,
+  parts: {
+    readonly questions: Parameters<Fetching['priceOf']>[0];
+    readonly selection: Selection;
+    readonly progress: ReturnType<typeof createProgress>;
+    readonly options: FillOptions;
+    readonly around: Surroundings;
+  },
+): Promise<number> {
+  const { questions, selection, progress, options, around } = parts;
+  const price: Price = await fetching.priceOf(questions, selection);
+  progress.priced(price);
+  if (price.calls > 0 && !options.yes) {
+    if (around.confirm === null || options.json) {
+      progress.over(null, 'Nothing was sent: say --yes.');
+      return 4;
+    }
+    if (!(await around.confirm('Fetch them? [y/N] '))) return 4;
+  }
+  const outcome = await fetching.fetch(questions, selection);
+  progress.over(outcome);
+  if (outcome.stopped !== null) return 3;
+  return Object.keys(outcome.errors).length === 0 ? 0 : 1;
+}
+
+/** The settings of a gateway that takes its time, and whose store keeps what it is given. */
+function configOf({ env, plugins }: Surroundings, { every }: FillOptions): Config {
+  const config = readConfig(env, plugins);
+  if (!/^(sqlite|rediss?):/.test(config.cacheUrl) || config.cacheUrl === 'sqlite::memory:')
+    throw new ConfigError(
+      'CACHE_URL: a fill needs a store that lasts, sqlite:PATH or redis://…; memory: would be gone with the command.',
+    );
+  return {
+    ...config,
+    // What is there is taken at any age, unless it is to be renewed.
+    // A read that is given up would be asked for again, and a count that is lost be one too few.
+    cacheTimeoutMs: 60_000,
+    cacheTtlSeconds: every === undefined ? Number.POSITIVE_INFINITY : INTERVALS[every] * INTERVAL_SHARE,
+    staleIfErrorSeconds: TEN_YEARS,
+    authTtlSeconds: TEN_YEARS,
+    batchWindowMs: 0,
+    answersMaxBytes: 0,
+    operationTimeoutMs: LONG_MS,
+    rateLimitWaitMs: LONG_MS,
+    maxUpstreamCalls: 1_000_000,
+    plugins: { ...config.plugins, offline: { OFFLINE: false } },
+  };
+}
+
+function trustedOf({ trustedDocuments }: Config) {
+  if (trustedDocuments === undefined)
+    throw new ConfigError('TRUSTED_DOCUMENTS: --trusted needs it to name the file.');
+  return trustedIn(trustedDocuments);
+}
+
+function planOf(name: string): PlanLimits {
+  const limits = PUBLISHED_PLANS[name];
+  if (limits === undefined) throw new CommandError(`There is no plan ${name}.`);
+  return { name, ...limits };
+}

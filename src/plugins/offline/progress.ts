@@ -1,0 +1,102 @@
+import type { Outcome, Price } from './fetching.ts';
+import type { Surroundings } from './given.ts';
+import type { PlanLimits } from './pace.ts';
+
+/** Characters of a bar. */
+const BAR = 24;
+
+/** Shows what a fill costs, how far it is and what it has cost: in words, or as JSON. */
+export function createProgress(
+  { isTerminal, print, note, clock }: Pick<Surroundings, 'isTerminal' | 'print' | 'note' | 'clock'>,
+  { json, plan }: { readonly json: boolean; readonly plan: PlanLimits },
+) {
+  let planned: ReturnType<typeof priceShown> | null = null;
+  let calls = 0;
+  let figures = 0;
+  const startedAtMs = clock.now();
+
+  return {
+    rows(received: number): void {
+      figures += received;
+    },
+    priced(price: Price): void {
+      planned = priceShown(price, plan);
+      if (!json) note(wordsOf(price, planned));
+    },
+    called(): void {
+      calls += 1;
+      if (planned === null || json) return;
+      const left = Math.max(0, planned.calls - calls);
+      const inAll = Math.max(planned.calls, calls);
+      const words = `${calls} of ${inAll} calls, ${figures} figures, ${timeOf(left / planned.requestsPerMinute)} left`;
+      note(
+        isTerminal
+          ? `\r[${'#'.repeat(Math.floor((BAR * calls) / inAll)).padEnd(BAR)}] ${words}\u001b[K`
+          : `${words}\n`,
+      );
+    },
+    over(outcome: Outcome | null, remark?: string): void {
+      if (isTerminal && calls > 0 && !json) note('\n');
+      const minutes = Math.round((clock.now() - startedAtMs) / 60_000);
+      if (json)
+        print(
+          `${JSON.stringify({ price: planned, bill: outcome && { ...outcome, rows: figures, minutes } })}\n`,
+        );
+      else if (outcome !== null) print(billOf(outcome, figures, minutes));
+      if (remark !== undefined) note(`${remark}\n`);
+    },
+  };
+}
+
+function priceShown({ calls, figures, cached, operations, quota }: Price, plan: PlanLimits) {
+  const requestsPerMinute = quota.requestsPerMinute ?? plan.requestsPerMinute;
+  const monthlyRequests = quota.monthlyRequests ?? plan.monthlyRequests;
+  return {
+    calls,
+    minutes: Math.max(0, Math.ceil(calls / requestsPerMinute) - 1),
+    shareOfMonth: calls / monthlyRequests,
+    plan: quota.plan ?? plan.name,
+    isPlanAssumed: quota.requestsPerMinute === null,
+    requestsPerMinute,
+    monthlyRequests,
+    callsThisMonth: quota.callsThisMonth,
+    figures,
+    cached,
+    operations,
+  };
+}
+
+function wordsOf({ quota }: Price, shown: ReturnType<typeof priceShown>): string {
+  const { calls, figures, cached, operations, plan, requestsPerMinute, monthlyRequests } = shown;
+  const assumed = shown.isPlanAssumed ? ', assumed: --plan names another' : '';
+  return [
+    `${figures} figures and series, ${cached} of them cached; ${operations} operation(s)`,
+    `Up to ${calls} calls: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${quota.callsThisMonth} are spent`,
+    '',
+  ].join('\n');
+}
+
+function billOf(
+  { calls, byRoute, errors, stopped, quota }: Outcome,
+  figures: number,
+  minutes: number,
+): string {
+  const routes = Object.entries(byRoute).map(([route, count]) => `  ${String(count).padStart(6)}  ${route}`);
+  const failures = Object.entries(errors).map(([code, count]) => `  ${String(count).padStart(6)}  ${code}`);
+  return [
+    `${calls} calls in ${timeOf(minutes)}, ${figures} figures; ${quota.callsThisMonth} calls this month`,
+    ...routes,
+    ...(failures.length === 0 ? [] : ['could not be fetched:', ...failures]),
+    ...(stopped === null
+      ? []
+      : [`${stopped} The same command goes on from here, after ${quota.monthResetsAt}.`]),
+    '',
+  ].join('\n');
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+function timeOf(minutes: number): string {
+  const whole = Math.ceil(minutes);
+  return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
+}

@@ -1,0 +1,114 @@
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { CommandError, questionFrom } from '../../cli/formats.ts';
+import { openTrusted } from '../../graphql/request/trusted.ts';
+import { type Demand, demandsFor, yearRange } from '../../observations/planner/demand.ts';
+import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
+
+/** An operation to run, so that its answers are cached. */
+export interface Question {
+  readonly query: string;
+  readonly variables?: unknown;
+  readonly operationName?: string;
+}
+
+/** Figures to fetch: all that there are of countries or indicators that are left out. */
+export interface Selection {
+  readonly countries?: string;
+  readonly indicators?: string;
+  readonly years?: string;
+  readonly latest?: true;
+  readonly all?: true;
+  readonly records?: true;
+}
+
+/** Names that the service has given, or documented numbers of them as long as it has given none. */
+export interface Names {
+  readonly countries: readonly string[];
+  readonly indicators: readonly string[];
+}
+
+/** Indicators of the documented catalogue. */
+const DOCUMENTED_INDICATORS = 207;
+
+export const DOCUMENTED_NAMES: Names = {
+  countries: [...COVERED_COUNTRIES],
+  indicators: Array.from({ length: DOCUMENTED_INDICATORS }, (_, i) => `indicator_${i}`),
+};
+
+/** The lists that name everything else. */
+export const LISTS = '{ countries { code } indicators { key } sources { key } }';
+
+/** What a whole copy of the service has beside lists and figures. */
+export const recordsOf = ({ countries }: Names): readonly Question[] => [
+  { query: '{ platformVersion { version } tickers { symbol } }' },
+  ...countries.map((code) => ({
+    query: `{ country(code: ${JSON.stringify(code)}) { profile { record } signals { record } offices { record } } }`,
+  })),
+];
+
+export const needsLists = ({ all, countries, indicators }: Selection): boolean =>
+  all === true || (countries === undefined) !== (indicators === undefined);
+
+const listed = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+
+/** Makes the demands of a selection: for series, and for what each country's latest figure is. */
+export function demandsOf(selection: Selection, names: Names): readonly Demand[] {
+  const { countries, indicators, years, latest, all } = selection;
+  if (!all && countries === undefined && indicators === undefined) {
+    if (years !== undefined || latest)
+      throw new CommandError('--years and --latest go with --indicators, --countries or --all.');
+    return [];
+  }
+  const codes =
+    countries === undefined ? names.countries : listed(countries).map((code) => code.toUpperCase());
+  const keys = indicators === undefined ? names.indicators : listed(indicators);
+  const latestDemands = demandsFor('latest', codes, keys);
+  if (latest) return latestDemands;
+  return [...latestDemands, ...demandsFor('series', codes, keys, undefined, yearsIn(years))];
+}
+
+function yearsIn(text: string | undefined) {
+  if (text === undefined) return null;
+  const [, from = '', to = ''] = /^(\d{4})?-(\d{4})?$/.exec(text) ?? [];
+  if (from === '' && to === '') throw new CommandError('--years must be such as 2000-2020, 2000- or -2020.');
+  return yearRange(from === '' ? null : Number(from), to === '' ? null : Number(to));
+}
+
+/**
+ * Reads the operations that the arguments of a command name: texts, files, folders of `.graphql` files, and manifests of
+ * trusted documents (`.json`). The variables of `name.graphql` may stand beside it, in `name.variables.json`.
+ */
+export async function questionsIn(
+  sources: readonly string[],
+  variables: string,
+): Promise<readonly Question[]> {
+  const all = await Promise.all(sources.map((source) => questionsOf(source, variables)));
+  return all.flat();
+}
+
+async function questionsOf(source: string, variables: string): Promise<readonly Question[]> {
+  const stats = source.includes('{') ? undefined : statSync(source, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) {
+    const files = globSync(`${source}/**/*.graphql`).sort();
+    if (files.length === 0) return trustedIn(source);
+    return Promise.all(files.map((file) => questionOf(file, variables)));
+  }
+  if (stats?.isFile() && source.endsWith('.json')) return trustedIn(source);
+  return [await questionOf(source, variables)];
+}
+
+function questionOf(source: string, variables: string): Promise<Question> {
+  const beside = source.replace(/\.graphql$/, '.variables.json');
+  const isBeside = beside !== source && statSync(beside, { throwIfNoEntry: false })?.isFile();
+  return questionFrom(source, { variables: isBeside ? readFileSync(beside, 'utf8') : variables });
+}
+
+export async function trustedIn(path: string): Promise<readonly Question[]> {
+  const { trusted, stop } = await openTrusted(path);
+  stop();
+  return (trusted ?? []).map(({ text }) => ({ query: text }));
+}

@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { FillOptions } from '../../../src/plugins/offline/fill.ts';
+import { openProgram } from '../../support/program.ts';
+import { startSandbox } from '../../support/sandbox-service.ts';
+import { fillHere, type SharedClock } from './filling.ts';
+
+const START = Date.parse('2030-03-10T12:00:00Z');
+const FEW: FillOptions = { indicators: 'population_total,gdp_current_usd', countries: 'KE,NG', yes: true };
+
+const folder = await mkdtemp(join(tmpdir(), 'country-graph-fill-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+let files = 0;
+
+/** A service with a clock that waits set forward, and a file to fill from it. */
+async function startFilling(options: Parameters<typeof startSandbox>[0] = {}) {
+  const clock: SharedClock = { nowMs: START };
+  const sandbox = await startSandbox({ now: () => clock.nowMs, ...options });
+  files += 1;
+  const env = {
+    COUNTRY_DATA_URL: sandbox.url,
+    CACHE_URL: `sqlite:${join(folder, `${files}.db`)}`,
+    COUNTRY_DATA_KEY: sandbox.keys.free,
+  };
+  return {
+    clock,
+    sandbox,
+    env,
+    fill: (options: FillOptions, sources: readonly string[] = []) =>
+      fillHere({ sources, options, env, clock }),
+    statuses: () => sandbox.log.map(({ status }) => status),
+    [Symbol.asyncDispose]: () => sandbox.close(),
+  };
+}
+
+/** Asks a gateway that has nothing but the file. */
+async function askOffline(env: Readonly<Record<string, string>>, query: string) {
+  await using program = await openProgram({
+    upstreamUrl: 'http://127.0.0.1:9',
+    clock: { now: () => START + 3_600_000, sleep: async () => {} },
+    env: { CACHE_URL: env.CACHE_URL ?? '', OFFLINE: 'on' },
+  });
+  return await program.ask(query, { key: env.COUNTRY_DATA_KEY ?? null });
+}
+
+describe('fill', () => {
+  it('a fill without --yes tells calls, minutes and the share of the month, and sends nothing', async () => {
+    await using filling = await startFilling();
+    const { yes: _, ...options } = FEW;
+    const { code, stderr, stdout } = await filling.fill(options);
+    expect([code, stdout, filling.sandbox.log.map(({ path }) => path)]).toEqual([4, '', []]);
+    expect(stderr).toMatch(/^8 figures and series, 0 of them cached/);
+    expect(stderr).toMatch(/Up to \d+ calls: \d+ min at 5 a minute \(plan free, assumed/);
+    const told = JSON.parse((await filling.fill({ ...options, json: true })).stdout);
+    expect(told).toMatchObject({ price: { plan: 'free', requestsPerMinute: 5, cached: 0 }, bill: null });
+  });
+
+  it('a filled figure answers offline, and costs nothing the second time', async () => {
+    await using filling = await startFilling();
+    const first = await filling.fill({ ...FEW, json: true });
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    const { bill } = JSON.parse(first.stdout);
+    expect(bill).toMatchObject({ calls: filling.sandbox.usage('free').month, errors: {}, stopped: null });
+    const { data, errors, upstream } = await askOffline(
+      filling.env,
+      '{ country(code: "KE") { observation(metricKey: "population_total") { value } observations(metricKeys: ["gdp_current_usd"]) { year value } } }',
+    );
+    expect([errors, upstream.calls]).toEqual([[], 0]);
+    expect(data.country.observations.length).toBeGreaterThan(10);
+    filling.sandbox.log.clear();
+    filling.clock.nowMs += 90 * 86_400_000;
+    const { price, bill: again } = JSON.parse((await filling.fill({ ...FEW, json: true })).stdout);
+    expect([price.calls, price.cached, again.calls, filling.statuses()]).toEqual([0, 8, 0, []]);
+  });
+
+  it('a fill runs operations of a folder with their variables, and of texts, at no more calls a minute than the plan has', async () => {
+    await using filling = await startFilling();
+    const queries = join(folder, 'queries');
+    await mkdir(queries);
+    await writeFile(
+      join(queries, 'one.graphql'),
+      'query ($code: CountryCode!) { country(code: $code) { profile { record } } }',
+    );
+    await writeFile(join(queries, 'one.variables.json'), '{ "code": "GH" }');
+    await writeFile(
+      join(queries, 'two.graphql'),
+      '{ countries(codes: ["KE","NG","ZA","EG","MA","TN"]) { signals { record } } }',
+    );
+    const { code } = await filling.fill({ yes: true, json: true }, [queries, '{ sources { key } }']);
+    expect(code).toBe(0);
+    expect(new Set(filling.statuses())).toEqual(new Set([200]));
+    expect(filling.statuses().length).toBeGreaterThan(5);
+    expect(filling.clock.nowMs).toBeGreaterThan(START);
+    const { errors, data } = await askOffline(
+      filling.env,
+      '{ country(code: "GH") { profile { record } } sources { key } }',
+    );
+    expect([errors, data.sources.length > 0]).toEqual([[], true]);
+  });
+
+  it('a fill leaves calls of the month, ends with exit code 3, and goes on in the next month', async () => {
+    await using filling = await startFilling({
+      plans: { free: { requestsPerMinute: 5, monthlyRequests: 1_000 } },
+    });
+    const options: FillOptions = { countries: 'KE', latest: true, yes: true, json: true };
+    const stopped = await filling.fill({ ...options, leave: 999 });
+    expect(stopped.code).toBe(3);
+    expect(JSON.parse(stopped.stdout).bill).toMatchObject({
+      calls: 1,
+      stopped: expect.stringContaining('999'),
+    });
+    filling.clock.nowMs = Date.parse('2030-04-01T00:00:10Z');
+    filling.sandbox.log.clear();
+    const { code } = await filling.fill(options);
+    expect(code).toBe(0);
+    expect(filling.sandbox.log.filter(({ path }) => path === '/v1/countries')).toEqual([]);
+  });
+
+  it('a fill waits for the next minute after a 429 that it could not foresee', async () => {
+    await using filling = await startFilling();
+    const headers = { authorization: `Bearer ${filling.sandbox.keys.free}` };
+    for (let i = 0; i < 5; i += 1) await fetch(`${filling.sandbox.url}/v1/countries`, { headers });
+    const { code, stdout } = await filling.fill({ ...FEW, json: true });
+    expect([code, JSON.parse(stdout).bill.errors]).toEqual([0, {}]);
+    expect(filling.statuses().filter((status) => status === 429)).toHaveLength(1);
+  });
+
+  it('a daily fill renews what its sources have changed since, and nothing else', async () => {
+    await using filling = await startFilling();
+    const options: FillOptions = { indicators: 'population_total,idps_total', yes: true, json: true };
+    const renew = async () => {
+      filling.clock.nowMs += 86_400_000;
+      filling.sandbox.log.clear();
+      const { code, stdout } = await filling.fill({ ...options, every: 'day' });
+      expect(code).toBe(0);
+      return JSON.parse(stdout).bill;
+    };
+    const { bill } = JSON.parse((await filling.fill(options)).stdout);
+    const [etlStatus, catalogue, data] = ['/v1/platform/etl-status', '/v1/indicators', '/v1/data'];
+    expect((await renew()).byRoute).toEqual({ [etlStatus]: 1, [catalogue]: 1, '/v1/countries': 1 });
+    filling.sandbox.refresh('world_bank_wdi');
+    const changed = await renew();
+    expect(changed.byRoute[data]).toBeLessThan(bill.byRoute[data]);
+    const asked = filling.sandbox.log.filter(({ route }) => route === data);
+    expect(new Set(asked.map(({ query }) => query.metric_keys))).toEqual(new Set(['population_total']));
+    expect((await renew()).byRoute[data]).toBeUndefined();
+  });
+
+  it.each(['memory:', 'none', undefined])('a fill refuses CACHE_URL %s in words', async (url) => {
+    await using filling = await startFilling();
+    const { CACHE_URL: _, COUNTRY_DATA_KEY: __, ...env } = filling.env;
+    const filled = fillHere({
+      options: FEW,
+      env: url === undefined ? env : { ...env, CACHE_URL: url },
+      clock: filling.clock,
+    });
+    await expect(filled).rejects.toThrow('a fill needs a store that lasts');
+  });
+});

@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import type { FillOptions } from '../../../src/plugins/offline/fill.ts';
+import { goldenNames, goldenOperation } from '../../support/golden-queries.ts';
+import { openProgram, type ProgramOptions } from '../../support/program.ts';
+import { startSandbox } from '../../support/sandbox-service.ts';
+import { fillApart, type SharedClock } from './filling.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'country-graph-killed-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Waits for a minute after which a fill is killed. */
+const KILLS = [1, 12, 40];
+
+/** Golden queries of what the specification names, but for those of news, of the time of day, of what is cached, and of what never is. */
+const ANSWERED = goldenNames.filter(
+  (name) => !/^(availability|live|trade|policies|platform)\/|^observations\/freshness$/.test(name),
+);
+
+it('a fill of everything under the free plan, killed three times, asks nothing twice, meets no 429, and answers offline as online', async () => {
+  const clock: SharedClock = { nowMs: Date.parse('2030-03-10T12:00:00Z') };
+  await using sandbox = await startSandbox({ now: () => clock.nowMs });
+  const env = {
+    COUNTRY_DATA_URL: sandbox.url,
+    CACHE_URL: `sqlite:${join(folder, 'all.db')}`,
+    COUNTRY_DATA_KEY: sandbox.keys.free,
+  };
+  const options: FillOptions = { all: true, records: true, yes: true, json: true };
+  for (const killAfterWaits of KILLS) {
+    const { signal } = await fillApart({ options, env, clock, killAfterWaits });
+    expect(signal).toBe('SIGKILL');
+  }
+  const { code, stdout, stderr } = await fillApart({ options, env, clock });
+  expect([code, stderr]).toEqual([0, '']);
+  const calls = sandbox.log.map(({ path, query, status }) => ({
+    target: `${path} ${JSON.stringify(query)}`,
+    status,
+  }));
+  expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(calls.map(({ target }) => target)).size).toBe(calls.length);
+  const { bill, price } = JSON.parse(stdout);
+  expect(bill.errors).toEqual({});
+  expect(bill.quota.callsThisMonth).toBe(sandbox.usage('free').month);
+  expect(price.figures).toBe(2 * 54 * 207);
+  expect(price.cached).toBeGreaterThan(1_000);
+  await sandbox.close();
+
+  const nowMs = clock.nowMs + 3_600_000;
+  const asked = async (key: string, options: ProgramOptions) => {
+    await using program = await openProgram({
+      clock: { now: () => nowMs, sleep: async () => {} },
+      ...options,
+    });
+    const answers: Record<string, unknown> = {};
+    let spent = 0;
+    for (const name of ANSWERED) {
+      const { query, variables } = goldenOperation(name);
+      const { data, errors, upstream } = await program.ask(query, { variables, key });
+      answers[name] = { data, codes: errors.map(({ extensions }) => extensions.code).sort() };
+      spent += upstream.calls;
+    }
+    return { answers, spent };
+  };
+  const offline = await asked(sandbox.keys.free, {
+    upstreamUrl: 'http://127.0.0.1:9',
+    env: { CACHE_URL: env.CACHE_URL, OFFLINE: 'on' },
+  });
+  expect(offline.spent).toBe(0);
+  const online = await asked(sandbox.keys.team, { env: { CACHE_URL: 'memory:' } });
+  const different = ANSWERED.filter(
+    (name) => JSON.stringify(offline.answers[name]) !== JSON.stringify(online.answers[name]),
+  );
+  expect(different).toEqual([]);
+}, 400_000);
