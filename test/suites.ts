@@ -54,6 +54,7 @@ export const PROGRAMS = [
   'test/graphiql/warnings.test.ts',
   'test/graphiql/years.test.ts',
   'test/plugins/offline/killed.test.ts',
+  'test/plugins/offline/record.test.ts',
   'test/plugins/tracing/*.test.ts',
   'test/issued/gateways.test.ts',
   'test/issued/program.test.ts',

@@ -91,6 +91,25 @@ function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
     });
 }
 
+function addServe(program: Command, env: NodeJS.ProcessEnv): void {
+  const command = program
+    .command('serve')
+    .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
+    .option('--host <host>', 'where to listen, in place of HOST')
+    .option('--port <port>', 'port, in place of PORT; 0 picks a free one', portNumber);
+  const setting = (settings: Readonly<Record<string, string>>) => Object.assign(env, settings);
+  for (const { flags, description, settings } of plugins.flatMap(({ serveOptions = [] }) => serveOptions))
+    command.addOption(
+      new Option(flags, description).preset('').argParser((value: string) => setting(settings(value))),
+    );
+  command.action(({ host, port }: { host?: string; port?: number }) => {
+    // Workers read the environment as well.
+    if (host !== undefined) env.HOST = host;
+    if (port !== undefined) env.PORT = String(port);
+    return serve(env);
+  });
+}
+
 /** Adds the commands of plugins: the rest of each is loaded only if it is meant. */
 async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
   const [, , asked = ''] = process.argv;
@@ -127,17 +146,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     process.exit(0);
   });
 
-  program
-    .command('serve')
-    .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
-    .option('--host <host>', 'where to listen, in place of HOST')
-    .option('--port <port>', 'port, in place of PORT; 0 picks a free one', portNumber)
-    .action(({ host, port }: { host?: string; port?: number }) => {
-      // Workers read the environment as well.
-      if (host !== undefined) env.HOST = host;
-      if (port !== undefined) env.PORT = String(port);
-      return serve(env);
-    });
+  addServe(program, env);
 
   program
     .command('sandbox')

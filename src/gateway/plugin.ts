@@ -54,6 +54,8 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
   remarks?(settings: z.output<z.ZodObject<Shape>>, config: Config): readonly string[];
   /** Returns what it takes of the memory of each process that answers; null for nothing to speak of. */
   memory?(settings: z.output<z.ZodObject<Shape>>): MemoryOwner | null;
+  /** Options of the program's command `serve`, each of which stands for settings. */
+  readonly serveOptions?: readonly ServeOption[];
   /** Commands of the program. */
   readonly commands?: readonly PluginCommand[];
   /**
@@ -74,6 +76,17 @@ export interface PluginSample {
   readonly settings: Readonly<Record<string, string>>;
   /** Words to whoever has started the program, once it answers at an address. */
   words(url: string): string;
+}
+
+export interface ServeOption {
+  /** Its name and value, such as `--host <host>`. */
+  readonly flags: string;
+  readonly description: string;
+  /**
+   * Returns settings by their names, as the environment would have them.
+   * @param value empty if there is none, as `[value]` in the flags allows
+   */
+  settings(value: string): Readonly<Record<string, string>>;
 }
 
 /** A command of the program, loaded once it is asked for. */

@@ -6,6 +6,8 @@ import { afterEach } from 'vitest';
 export interface ServingOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** Arguments of the command `serve`. */
+  readonly args?: readonly string[];
   /** True if the program's standard error is kept for the test to look at, not shown. */
   readonly isLogKept?: boolean;
   /** The program's file; that of the checkout if none is given. */
@@ -32,12 +34,13 @@ export interface Serving {
 export async function startServing({
   env = {},
   nodeArgs = [],
+  args = [],
   isLogKept = false,
   bin = 'bin/country-graph.cjs',
   node = process.execPath,
   cwd,
 }: ServingOptions): Promise<Serving> {
-  const child = spawn(node, [...nodeArgs, bin, 'serve'], {
+  const child = spawn(node, [...nodeArgs, bin, 'serve', ...args], {
     cwd,
     env: { PATH: process.env.PATH, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', isLogKept ? 'pipe' : 'inherit'],

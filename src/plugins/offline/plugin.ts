@@ -1,19 +1,38 @@
+import { z } from 'zod';
 import { onOff } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
 import { uncached } from './uncached.ts';
+
+/** Settings of a gateway that has a file in place of a service and its sandbox. */
+const FROM_FILE = {
+  COUNTRY_DATA_URL: 'http://service.invalid',
+  CACHE_URL: 'memory:',
+  STALE_IF_ERROR_SECONDS: '31536000',
+};
 
 export const offline = definePlugin({
   name: 'offline',
   settings: {
     /** True if no call leaves, whoever asks for whatever: what is cached answers, however old. */
     OFFLINE: onOff.default(false),
+    /** File of what a gateway has recorded, to answer any key; undefined for what is cached under the key that asks. */
+    OFFLINE_FIXTURES: z.string().min(1).optional(),
   },
-  remarks: ({ OFFLINE: isOn }, { cacheUrl }) =>
-    isOn && (cacheUrl === 'memory:' || cacheUrl === 'none')
+  remarks: ({ OFFLINE: isOn, OFFLINE_FIXTURES: file }, { cacheUrl }) =>
+    isOn && file === undefined && (cacheUrl === 'memory:' || cacheUrl === 'none')
       ? [
           'OFFLINE is on, and CACHE_URL names no store that lasts: nothing is cached, so nothing can be answered.',
         ]
       : [],
+  errors: ({ OFFLINE: isOn, OFFLINE_FIXTURES: file }) =>
+    file !== undefined && isOn !== 'on' ? ['OFFLINE_FIXTURES: needs OFFLINE=on'] : [],
+  serveOptions: [
+    {
+      flags: '--offline [file]',
+      description: 'send nothing: answer from CACHE_URL, or whichever key asks from a file of record',
+      settings: (file) => ({ OFFLINE: 'on', ...(file !== '' && { ...FROM_FILE, OFFLINE_FIXTURES: file }) }),
+    },
+  ],
   commands: [
     {
       name: 'fill',
@@ -21,9 +40,16 @@ export const offline = definePlugin({
         'fetch figures, lists and records into CACHE_URL, as slowly as the plan takes it; tells the price first',
       load: async () => (await import('./fill.ts')).addFill,
     },
+    {
+      name: 'record',
+      description:
+        'run a command beside a gateway, and write what the service has answered into a file of fixtures',
+      load: async () => (await import('./record.ts')).addRecord,
+    },
   ],
-  open({ OFFLINE: isOn }) {
+  async open({ OFFLINE: isOn, OFFLINE_FIXTURES: file }) {
     return {
+      ...(file !== undefined && (await fixturesIn(file))),
       offline: { isAlways: isOn, ...uncached },
       // What no operation asks for, as a look at the sources on behalf of subscriptions, stays here.
       ...(isOn && {
@@ -34,3 +60,9 @@ export const offline = definePlugin({
     };
   },
 });
+
+/** Makes the members that answer from a file. */
+async function fixturesIn(file: string) {
+  const { readFixtures, serveFixtures } = await import('./fixtures.ts');
+  return serveFixtures(readFixtures(file));
+}

@@ -1,0 +1,88 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { ConfigError } from '../../config/config.ts';
+import type { ComposedGateway } from '../../gateway/plugin.ts';
+import { PUBLIC } from '../../keys/tenant.ts';
+import { parseExactly } from '../../shared/exact-json.ts';
+
+/** The version of the form of these files. */
+const VERSION = 1;
+
+/** What is cached under a name, under no key, and without a time of its own. */
+export interface Fixture {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export interface Fixtures {
+  readonly recordedAt: string;
+  readonly fixtures: readonly Fixture[];
+}
+
+/** The `Authorization` header in whose name fixtures are cached. */
+const AUTHORIZATION = 'Bearer fixtures';
+
+/** Returns a part of years in which a stored series lies, without the time that it came at; any other value as it is. */
+export function timeless(value: unknown): unknown {
+  const ranges = rangesIn(value);
+  if (ranges === null) return value;
+  const bare = ranges.map(({ atMs: _, ...range }) => range);
+  return {
+    ranges: bare.sort((one, other) => (JSON.stringify(one.years) < JSON.stringify(other.years) ? -1 : 1)),
+  };
+}
+
+function timed(value: unknown, atMs: number): unknown {
+  const ranges = rangesIn(value);
+  return ranges === null ? value : { ranges: ranges.map((range) => ({ ...range, atMs })) };
+}
+
+function rangesIn(value: unknown): readonly Readonly<Record<string, unknown>>[] | null {
+  const isRanges =
+    typeof value === 'object' && value !== null && 'ranges' in value && Array.isArray(value.ranges);
+  return isRanges ? (value.ranges as readonly Readonly<Record<string, unknown>>[]) : null;
+}
+
+/** Writes fixtures a line each, sorted, so that a diff shows what has changed. */
+export function writeFixtures(file: string, { recordedAt, fixtures }: Fixtures): void {
+  const sorted = fixtures.toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1));
+  const lines = [{ countryGraphFixtures: VERSION, recordedAt }, ...sorted].map(
+    (line) => `${JSON.stringify(line)}\n`,
+  );
+  writeFileSync(`${file}.part`, lines.join(''));
+  renameSync(`${file}.part`, file);
+}
+
+/** @throws ConfigError if a file can't be read, or is none of fixtures */
+export function readFixtures(file: string): Fixtures {
+  try {
+    const [head, ...fixtures] = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => parseExactly(line) as Record<string, unknown>);
+    const { countryGraphFixtures: version, recordedAt } = head ?? {};
+    if (version !== VERSION || Number.isNaN(Date.parse(String(recordedAt))))
+      throw new Error('it has no first line of fixtures');
+    return { recordedAt: String(recordedAt), fixtures: fixtures as unknown as readonly Fixture[] };
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : (error as Error).message;
+    throw new ConfigError(`OFFLINE_FIXTURES: ${file} can't be read: ${reason}`);
+  }
+}
+
+/** Has a gateway answer from fixtures, whoever asks. */
+export function serveFixtures({ recordedAt, fixtures }: Fixtures) {
+  return {
+    keys: () => ({
+      owns: () => true,
+      exchange: () => ({ authorization: AUTHORIZATION }),
+    }),
+    start({ callerOf, service: { tenantCache } }: ComposedGateway): void {
+      const atMs = Date.parse(recordedAt);
+      const values = new Map(fixtures.map(({ name, value }) => [name, timed(value, atMs)]));
+      const { tenant } = callerOf({ authorization: AUTHORIZATION });
+      tenantCache.accept(tenant, atMs);
+      // Routes that take no key are looked up under none.
+      for (const owner of [tenant, PUBLIC]) tenantCache.save(owner, values, atMs);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { packing } from '../../cache/elsewhere.ts';
+import { loadSqlite } from '../../cache/sqlite.ts';
+import { readConfig } from '../../config/config.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { type CommandHost, definePlugin } from '../../gateway/plugin.ts';
+import { createLog } from '../../server/log.ts';
+import { createMetrics } from '../../server/metrics.ts';
+import { createServer } from '../../server/server.ts';
+import { type Fixture, timeless, writeFixtures } from './fixtures.ts';
+import { keyIn, TEN_YEARS } from './given.ts';
+
+const EXAMPLES = `
+Examples:
+  country-graph record -- npm test
+  country-graph record --out test/figures.ndjson -- npx playwright test
+  country-graph serve --offline test/figures.ndjson
+The command finds the gateway's address in COUNTRY_GRAPH_URL. Its exit code is that of record.`;
+
+interface RecordOptions {
+  readonly out: string;
+  readonly key?: string;
+  readonly keyFile?: string;
+}
+
+/** Adds the arguments and options of `record`. */
+export function addRecord(command: Command, host: CommandHost): void {
+  command
+    .argument('<command...>', 'the command to run, after --')
+    .option('--out <file>', 'the file of the fixtures', 'fixtures.ndjson')
+    .addOption(
+      new Option('--key <key>', 'the key in whose name everything is asked, without the word Bearer').env(
+        'COUNTRY_GRAPH_KEY',
+      ),
+    )
+    .option('--key-file <file>', 'a file that the key stands in')
+    .addHelpText('after', EXAMPLES)
+    .action(async (words: readonly string[], options: RecordOptions) => {
+      process.exitCode = await record(words, options, host);
+    });
+}
+
+/** Runs a command beside a gateway, and writes what the service has answered; returns the exit code of the command. */
+async function record(
+  [file = '', ...args]: readonly string[],
+  options: RecordOptions,
+  { env, plugins, openSandbox }: CommandHost,
+): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'country-graph-record-'));
+  const database = join(folder, 'recorded.db');
+  const given = readConfig(env, plugins);
+  const sandbox = given.countryDataUrl === undefined ? await openSandbox() : undefined;
+  try {
+    const key = keyIn(options, env) ?? sandbox?.keys.team;
+    const config = {
+      ...given,
+      host: '127.0.0.1',
+      port: 0,
+      adminPort: undefined,
+      cacheUrl: `sqlite:${database}`,
+      // Each thing is asked for once.
+      cacheTtlSeconds: Number.POSITIVE_INFINITY,
+      staleIfErrorSeconds: TEN_YEARS,
+      authTtlSeconds: TEN_YEARS,
+      plugins: { ...given.plugins, offline: { OFFLINE: false } },
+    };
+    const bearer = definePlugin({
+      name: 'the key of a record',
+      settings: {},
+      open: () =>
+        key === undefined
+          ? null
+          : { keys: () => ({ owns: () => true, exchange: () => ({ authorization: `Bearer ${key}` }) }) },
+    });
+    const log = createLog('warn');
+    const gateway = await createGateway({
+      config,
+      plugins: [bearer, ...plugins],
+      upstreamUrl: config.countryDataUrl ?? sandbox?.url ?? '',
+      observer: log,
+    });
+    const server = createServer({ config, gateway, metrics: createMetrics(), log, demoKeys: null });
+    const { url } = await server.listen();
+    const code = await run(file, args, { ...env, COUNTRY_GRAPH_URL: url }).finally(() => server.drain());
+    if (code !== 0) {
+      process.stderr.write(`The command ended with exit code ${code}, so ${options.out} is as it was.\n`);
+      return code;
+    }
+    const fixtures = await recordedIn(database);
+    writeFixtures(options.out, { recordedAt: new Date().toISOString(), fixtures });
+    process.stderr.write(
+      `${options.out} has ${fixtures.length} answers and figures of the service, under no key.\n`,
+    );
+    return code;
+  } finally {
+    await sandbox?.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs a command on this terminal; returns its exit code, 1 if a signal has ended it. */
+async function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  // A terminal sends its signals to the command too, which ends as it likes.
+  const stay = () => {};
+  process.on('SIGINT', stay);
+  try {
+    const child = spawn(file, args, { env, stdio: 'inherit', shell: process.platform === 'win32' });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code ?? 1;
+  } finally {
+    process.off('SIGINT', stay);
+  }
+}
+
+const MARK = ':held:';
+
+/** Reads what a gateway has cached in a file, of all keys together. */
+async function recordedIn(path: string): Promise<readonly Fixture[]> {
+  const open = await loadSqlite();
+  const db = open(path, 0);
+  try {
+    const byName = new Map<string, unknown>();
+    for (const { key, value } of db.prepare('SELECT key, value FROM entries').all()) {
+      const at = String(key).indexOf(MARK);
+      const { value: entry } = packing.parse<{ readonly value?: { readonly value?: unknown } }>(
+        String(value),
+      );
+      if (at !== -1 && entry?.value !== undefined)
+        byName.set(String(key).slice(at + MARK.length), timeless(entry.value));
+    }
+    return Array.from(byName, ([name, value]) => ({ name, value }));
+  } finally {
+    db.close();
+  }
+}
