@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listsIn } from '../../src/graphiql/chart/answer-lists.ts';
 import { codeOf, nameOf } from '../../src/graphiql/chart/countries.ts';
-import { csvOf, tableOf } from '../../src/graphiql/chart/csv.ts';
 import { placedLabels, placedNames } from '../../src/graphiql/chart/labels.ts';
 import {
   fullNumber,
@@ -12,7 +11,6 @@ import {
   yearsOf,
 } from '../../src/graphiql/chart/numbers.ts';
 import { outlines } from '../../src/graphiql/outlines.ts';
-import { openProgram } from '../support/program.ts';
 
 describe('labels of dots', () => {
   const within = { left: 0, right: 200, top: 0, bottom: 200 };
@@ -178,52 +176,6 @@ describe('lists of an answer', () => {
       ['KE', 'Kenya', 2, null, null, ''],
       ['NG', 'Nigeria', null, null, null, null],
     ]);
-  });
-
-  it.for([
-    [
-      '{ countries(codes: ["KE", "NG"]) { code name gdp: observation(metricKey: "gdp_current_usd") { value year source { key } } } }',
-      2,
-    ],
-    [
-      '{ countries(codes: ["KE", "EH"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 2020) { year value } } }',
-      2,
-    ],
-    ['{ country(code: "GH") { name offices { name terms { holder status } } } }', 2],
-    ['{ country(code: "KE") { name capital } }', 1],
-  ] as const)(
-    'lists of an answer have the columns, and the rows, of /graphql as CSV: %s',
-    async ([text, calls]) => {
-      await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
-      const { data } = await program.ask(text);
-      expect(program.requests()).toHaveLength(calls);
-      const response = await fetch(program.url, {
-        method: 'POST',
-        headers: {
-          authorization: 'Bearer demo-team',
-          accept: 'text/csv',
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify({ query: text }),
-      });
-      const [list] = listsIn(text, undefined, data);
-      expect(csvOf(list?.table() ?? { columns: [], rows: [] })).toBe(`\ufeff${await response.text()}`);
-      expect(program.requests()).toEqual([]);
-    },
-  );
-
-  it('lists of an answer that are figures have the columns of /graphql as CSV in a file of a picture, too', async () => {
-    await using program = await openProgram();
-    const text = `{ observations(countryCodes: ["KE"], metricKeys: ["life_expectancy"], latest: true) {
-      country { code name } indicator { key name } locationName year period value unit estimateLow estimateHigh valueStatus source { key } datasetVersion retrievedAt } }`;
-    const response = await fetch(program.url, {
-      method: 'POST',
-      headers: { authorization: 'Bearer demo-team', accept: 'text/csv', 'content-type': 'application/json' },
-      body: JSON.stringify({ query: text }),
-    });
-    const [head] = (await response.text()).split('\r\n');
-    expect(tableOf([]).columns.join()).toBe(head);
-    expect(program.requests().length).toBeLessThanOrEqual(3);
   });
 
   it('lists of an answer are the answer itself where it has none', () => {
