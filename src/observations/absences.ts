@@ -4,15 +4,15 @@ type NoRows = readonly ObservationRecord[];
 
 /**
  * Outcomes without a row, of which the service's answer says more than that there is none. Each is told by its identity, so
- * that whoever passes outcomes on needn't know.
+ * that whoever passes outcomes on needn't know. They aren't frozen: indexes of rows are put on the rows (`createObjectMemo`).
  */
 const NO_ROWS = {
   /** There are rows, and none of them holds a value. */
-  BLANK: Object.freeze<NoRows>([]),
+  BLANK: [] as NoRows,
   /** The service says that it knows no such measure. */
-  UNKNOWN_INDICATOR: Object.freeze<NoRows>([]),
+  UNKNOWN_INDICATOR: [] as NoRows,
   /** The service says that it knows no such country. */
-  NOT_OFFERED: Object.freeze<NoRows>([]),
+  NOT_OFFERED: [] as NoRows,
 } as const;
 
 export type AbsenceOfRows = keyof typeof NO_ROWS;
