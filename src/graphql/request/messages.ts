@@ -56,12 +56,14 @@ interface CallerHeaders {
 /**
  * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
  * request to request. Unless it is exchanged, an issued key is no key.
- * @param offline null if any operation may ask the service
+ * @param mode null if any operation may ask the service
  */
-export function createCallers(tenants: Tenants, offline: OfflineMode | null = null) {
+export function createCallers(tenants: Tenants, mode: OfflineMode | null = null) {
   let since = 0;
+  const always = mode?.isAlways ? mode : undefined;
+  const asked = mode ?? undefined;
   return (
-    { authorization: given = null, 'x-offline': isOffline }: CallerHeaders,
+    { authorization: given = null, 'x-offline': isAsked }: CallerHeaders,
     exchanged?: Exchanged,
   ): Caller => {
     const borne = exchanged?.authorization ?? given;
@@ -70,7 +72,8 @@ export function createCallers(tenants: Tenants, offline: OfflineMode | null = nu
     const { budget, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (budget ?? tenant).flow : UNPROVEN;
     since += 1;
-    const caller = {
+    const offline = isAsked === '1' ? asked : always;
+    return {
       authorization,
       tenant,
       budget,
@@ -78,11 +81,11 @@ export function createCallers(tenants: Tenants, offline: OfflineMode | null = nu
       note,
       refusalOf,
       rights,
+      offline,
       flow,
       since,
       slices: 0,
     };
-    return offline !== null && (offline.isAlways || isOffline === '1') ? { ...caller, offline } : caller;
   };
 }
 

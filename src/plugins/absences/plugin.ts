@@ -1,5 +1,5 @@
 import { definePlugin } from '../../gateway/plugin.ts';
-import type { PlainRequest } from '../../graphql/request/messages.ts';
+import type { Incoming, PlainRequest } from '../../graphql/request/messages.ts';
 
 /** An answer that tells why is cached beside the one that doesn't. */
 const askingWhy = (plain: PlainRequest): PlainRequest => ({
@@ -12,13 +12,13 @@ export const absences = definePlugin({
   settings: {},
   open: () => ({
     operation(next) {
-      const load = () => import('./absence-notes.ts');
+      const answerWhy = async (incoming: Incoming) => {
+        const { openAbsenceNotes } = await import('./absence-notes.ts');
+        const plain = incoming.plain && askingWhy(incoming.plain);
+        return next({ ...incoming, plain, absences: openAbsenceNotes() });
+      };
       return (incoming) => {
-        const { request, plain } = incoming;
-        if (request.headers['x-absences'] !== '1') return next(incoming);
-        return load().then(({ openAbsenceNotes }) =>
-          next({ ...incoming, plain: plain && askingWhy(plain), absences: openAbsenceNotes() }),
-        );
+        return incoming.request.headers['x-absences'] === '1' ? answerWhy(incoming) : next(incoming);
       };
     },
   }),
