@@ -19,13 +19,14 @@ const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
 /** Files of packages that no program reads: maps of sources and the sources, words for people, tests, and a build for browsers. */
 const UNREAD = [
-  /\.map$/,
+  /\.(map|tsbuildinfo)$/,
   /\/(?!licen[cs]e|copying|notice)[^/]*\.(md|markdown)$/i,
   /\/(test|tests|example|examples|benchmark|bench|\.github)\//,
   /\/@apollo\/[^/]+\/src\/.*\.ts$/,
   /\/@apollo\/protobufjs\/(dist|cli|ext)\//,
   /\/lru-cache\/dist\/.*\/(browser|react-native)\//,
   /\/(graphql-sse|graphql-ws)\/umd\//,
+  /\/qs\/dist\//,
 ];
 
 if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`))) {

@@ -16,7 +16,8 @@ const SCRIPT = `
   registerHooks({
     resolve(specifier, context, next) {
       const found = /^(@modelcontextprotocol\\/\\w+|apache-arrow|fastify|@resvg|linkedom)|(?<=^\\.\\/)(address-route|exchange|mcp-route)\\.ts$/.exec(specifier);
-      if (found !== null) seen.add(found[0]);
+      const isOfPlugin = !specifier.startsWith('.') || /\\/src\\/plugins\\//.test(context.parentURL);
+      if (found !== null && isOfPlugin) seen.add(found[0]);
       return next(specifier, context);
     },
   });
