@@ -67,7 +67,7 @@ function readOperations(): Operation[] {
   const folder = new URL('../queries/', import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return files
-    .filter((file) => file.endsWith('.graphql') && !/quota|freshness|bad/.test(file))
+    .filter((file) => file.endsWith('.graphql') && !/quota|freshness|bad|availability/.test(file))
     .map((file) => {
       const name = file.replace('.graphql', '');
       const query = readFileSync(new URL(file, folder), 'utf8');
