@@ -6,17 +6,11 @@ import { plugins } from '../plugins.ts';
 import type { Log } from '../server/log.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import { CommandError, questionFrom } from './formats.ts';
+import { keyOption } from './given-key.ts';
 import type { query } from './query.ts';
 import type { Program } from './serve.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
-
-/**
- * Makes the option of the key. A key on a command line can be read by others on the machine; in the environment it
- * can't.
- */
-const keyOption = () =>
-  new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY');
 
 /** Ways to hand an operation to a command. */
 const SOURCE = 'a file, - for standard input, or the operation itself';

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import {
   isJSONRPCNotification,
@@ -10,6 +9,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { Command } from 'commander';
 import { openCounts } from '../../cache/counts.ts';
 import { CommandError } from '../../cli/formats.ts';
+import { keyFrom } from '../../cli/given-key.ts';
 import { ConfigError, readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
@@ -83,20 +83,6 @@ async function serveTools(
   } finally {
     await sandbox?.close();
   }
-}
-
-/** Returns the key without the word Bearer; undefined if none is given. */
-async function keyFrom(given: string | undefined, file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return given === undefined || given === '' ? undefined : checked(given);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`--key-file: ${file} can't be read: ${error.code ?? error.message}`);
-  });
-  return checked(text.replace(/\r?\n$/, ''));
-}
-
-function checked(key: string): string {
-  if (/^[!-~]{1,4096}$/.test(key)) return key;
-  throw new CommandError('The key has to be up to 4096 printable ASCII characters without blanks.');
 }
 
 /** Answers until nothing more can be asked: the input has ended, or nobody reads the output. */

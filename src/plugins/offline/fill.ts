@@ -1,13 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError } from '../../cli/formats.ts';
+import { keyOption } from '../../cli/given-key.ts';
 import { type Config, ConfigError, readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { createFetching, type Fetching, type Price } from './fetching.ts';
-import { keyIn, type Surroundings, TEN_YEARS } from './given.ts';
+import { keyOf, type Surroundings, TEN_YEARS } from './given.ts';
 import { createPace, type PlanLimits } from './pace.ts';
 import { createProgress } from './progress.ts';
 import { questionsIn, type Selection, trustedIn } from './wanted.ts';
@@ -72,7 +73,7 @@ export function addFill(command: Command, host: CommandHost): void {
       ),
     )
     .option('--json', 'print the price and the bill as JSON')
-    .addOption(new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY'))
+    .addOption(keyOption())
     .option('--key-file <file>', 'a file that the key stands in')
     .addHelpText('after', EXAMPLES)
     .action(async (operations: readonly string[], options: FillOptions) => {
@@ -120,7 +121,7 @@ export async function fill(
   ];
   const sandbox = config.countryDataUrl === undefined ? await around.openSandbox() : undefined;
   try {
-    const key = keyIn(options, around.env) ?? sandbox?.keys.team;
+    const key = (await keyOf(options, around.env)) ?? sandbox?.keys.team;
     if (key === undefined)
       throw new CommandError(
         'There is no key: set COUNTRY_GRAPH_KEY or COUNTRY_DATA_KEY, or name a file by --key-file.',

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { packing } from '../../cache/elsewhere.ts';
 import { loadSqlite } from '../../cache/sqlite.ts';
+import { keyOption } from '../../cli/given-key.ts';
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, definePlugin } from '../../gateway/plugin.ts';
@@ -13,7 +14,7 @@ import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createServer } from '../../server/server.ts';
 import { type Fixture, timeless, writeFixtures } from './fixtures.ts';
-import { keyIn, TEN_YEARS } from './given.ts';
+import { keyOf, TEN_YEARS } from './given.ts';
 
 const EXAMPLES = `
 Examples:
@@ -33,11 +34,7 @@ export function addRecord(command: Command, host: CommandHost): void {
   command
     .argument('<command...>', 'the command to run, after --')
     .option('--out <file>', 'the file of the fixtures', 'fixtures.ndjson')
-    .addOption(
-      new Option('--key <key>', 'the key in whose name everything is asked, without the word Bearer').env(
-        'COUNTRY_GRAPH_KEY',
-      ),
-    )
+    .addOption(keyOption('the key in whose name everything is asked, without the word Bearer'))
     .option('--key-file <file>', 'a file that the key stands in')
     .addHelpText('after', EXAMPLES)
     .action(async (words: readonly string[], options: RecordOptions) => {
@@ -56,7 +53,7 @@ async function record(
   const given = readConfig(env, plugins);
   const sandbox = given.countryDataUrl === undefined ? await openSandbox() : undefined;
   try {
-    const key = keyIn(options, env) ?? sandbox?.keys.team;
+    const key = (await keyOf(options, env)) ?? sandbox?.keys.team;
     const config = {
       ...given,
       host: '127.0.0.1',
