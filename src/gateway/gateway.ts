@@ -42,6 +42,7 @@ import { cachedStage } from '../service/cached-lists.ts';
 import type { Send } from '../service/call.ts';
 import { createUpstream } from '../service/client.ts';
 import { type Clock, createSteadyClock, systemClock } from '../shared/async/clock.ts';
+import { once } from '../shared/once.ts';
 import { openPlugins } from './opened-plugins.ts';
 import type { ComposedGateway, Plugin, PluginDefinition, PluginHost, ServiceMeans } from './plugin.ts';
 
@@ -426,12 +427,4 @@ function composeOffline(
     observations: createCachedClient(offline),
   };
   return { figures: offline, means };
-}
-
-function once<Made>(make: () => Made): () => Made {
-  let made: Made | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

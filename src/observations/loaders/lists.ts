@@ -12,13 +12,14 @@ import { leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelo
 import type { IndicatorRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { once } from '../../shared/once.ts';
 
-/** Loads the lists of one operation, each once, and the records in them. */
+/** Loads the lists of one operation, each once, and the records in them: most operations load one kind of record, or two. */
 export function createLists(ask: Ask, sending: Sending) {
   const listOf = <Result>(endpoint: Endpoint<NoParams, Result>) =>
-    later(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
+    once(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const [allCountries, allSources] = [listOf(countries), listOf(etlStatus)];
-  const catalogue = later(() => createCatalogue(ask, sending));
+  const catalogue = once(() => createCatalogue(ask, sending));
   return {
     countries: allCountries,
     sources: allSources,
@@ -57,7 +58,7 @@ function finding<Value>(
 function createCatalogue(ask: Ask, sending: Sending) {
   const listed = (filter: IndicatorsParams) =>
     mapValue(ask(indicators, filter, sending), (list) => list ?? []);
-  const whole = later(() => listed({}));
+  const whole = once(() => listed({}));
   const filtered = new Map<string, PromiseOrValue<readonly IndicatorRecord[]>>();
 
   return ({ category, hasData }: IndicatorsParams = {}) =>
@@ -77,13 +78,4 @@ function createCatalogue(ask: Ask, sending: Sending) {
       filtered.set(name, list);
       return list;
     });
-}
-
-/** Makes a value when it is first wanted, once: most operations load one kind of record, or two. */
-function later<Value>(make: () => Value): () => Value {
-  let made: Value | undefined;
-  return () => {
-    if (made === undefined) made = make();
-    return made;
-  };
 }
