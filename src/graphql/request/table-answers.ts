@@ -3,7 +3,8 @@ import { openBill } from '../../service/bill.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells.ts';
-import { asNumber, numberOf, parseExactly } from '../../shared/exact-json.ts';
+import { asNumber, parseExactly } from '../../shared/exact-json.ts';
+import { formatLiked } from './accept.ts';
 import type { AnswerTable } from './answer-tables.ts';
 import { type GatewayResponse, isNothing, statusOfError, VARIES, WrittenBody } from './messages.ts';
 
@@ -317,20 +318,14 @@ function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = '')
   };
 }
 
-/** Types that are JSON's to answer, by name or as part of a range. */
-const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
-
 /** Returns the format of tables that a client asks for; null if it asks for none, or likes JSON no less. */
 export function tableFormatFor(accepts: string | undefined): TableFormat | null {
   if (accepts === undefined) return null;
-  let best: { readonly weight: number; readonly format: TableFormat | null } = { weight: 0, format: null };
-  for (const range of accepts.split(',')) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const format = formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name);
-    const weight = weightIn(parameters);
-    if (weight > best.weight && (format !== null || JSON_TYPES.test(name))) best = { weight, format };
-  }
-  return best.format;
+  return formatLiked(
+    accepts,
+    (name, parameters) =>
+      formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name),
+  );
 }
 
 /** The parameter of a format of texts that begin with a byte order mark. */
@@ -338,10 +333,4 @@ const MARKED = 'bom=present';
 
 function formatOf(name: string): TableFormat | null {
   return Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;
-}
-
-function weightIn(parameters: readonly string[]): number {
-  const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  const weight = given === undefined ? 1 : (numberOf(given) ?? 0);
-  return weight >= 0 && weight <= 1 ? weight : 0;
 }

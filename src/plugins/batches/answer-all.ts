@@ -1,4 +1,4 @@
-import { acceptingInstead, withoutMultipart } from '../../graphql/request/accept.ts';
+import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
 import {
   ChangedRequest,
   type GatewayRequest,
@@ -43,19 +43,9 @@ function withVariables(body: unknown, requestIndex: number | null): readonly Bat
 
 /** Types of answers a line each: Fusion's name, and both that the draft of GraphQL over HTTP has. */
 const LINES = /^application\/(jsonl|graphql-response\+jsonl|graphql\+jsonl)$/;
-const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
 
 /** Returns the type of lines that a client likes best, of all that it takes; null for an array. */
-function linesTypeIn(accepts: string): string | null {
-  let best = { type: '', weight: 0 };
-  for (const range of accepts.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    const weight = given === undefined ? 1 : Number(given);
-    if (weight > best.weight && (LINES.test(type) || JSON_TYPES.test(type))) best = { type, weight };
-  }
-  return LINES.test(best.type) ? best.type : null;
-}
+const linesTypeIn = (accepts: string) => formatLiked(accepts, (type) => (LINES.test(type) ? type : null));
 
 /**
  * Answers a request that brings several operations in an array, as Apollo's BatchHttpLink and routers send them, or one
