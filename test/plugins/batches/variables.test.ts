@@ -20,8 +20,10 @@ const query =
   'query Figure($code: CountryCode!) { country(code: $code) { code observation(metricKey: "population_total") { value } } }';
 const forCodes = (...codes: readonly string[]) => ({ query, variables: codes.map((code) => ({ code })) });
 
-async function post(program: Program, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const response = await fetch(program.url, {
+type Headers = Readonly<Record<string, string>>;
+
+const send = (program: Program, body: unknown, headers: Headers) =>
+  fetch(program.url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -31,6 +33,9 @@ async function post(program: Program, body: unknown, headers: Readonly<Record<st
     },
     body: JSON.stringify(body),
   });
+
+async function post(program: Program, body: unknown, headers: Headers = {}) {
+  const response = await send(program, body, headers);
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
   const answers: readonly Answer[] = type.includes('jsonl')
@@ -148,15 +153,7 @@ describe('an operation with a list of variables', () => {
   it('an operation with a list of variables makes no table', async () => {
     await using program = await open();
     const rows = '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"]) { value } }';
-    const response = await fetch(program.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${program.sandbox.keys.team}`,
-        accept: 'text/csv',
-      },
-      body: JSON.stringify({ query: rows, variables: [{}, {}] }),
-    });
+    const response = await send(program, { query: rows, variables: [{}, {}] }, { accept: 'text/csv' });
     expect([response.status, await response.text()]).toEqual([
       406,
       expect.stringContaining('A table is made of one operation'),
