@@ -153,6 +153,15 @@ const MAX_NAMES = 60_000;
 
 export type TenantCache = ReturnType<typeof createTenantCache>;
 
+/** Stands in keys of the store between the digest of a key and the name of what is cached for it. */
+const CACHED = ':held:';
+
+/** Returns the name of what is cached under a key of the store; null if that is something else. */
+export function nameInStore(key: string): string | null {
+  const at = key.indexOf(CACHED);
+  return at === -1 ? null : key.slice(at + CACHED.length);
+}
+
 /** Caches values for each key, and its acceptance. Nothing cached for one key ever answers another. */
 export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, retentionMs, maxNames = MAX_NAMES } = parts;
@@ -186,7 +195,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     count += 1;
     return key;
   }
-  const keyIn = ({ digest }: Tenant, name: string) => `${digest}:held:${name}`;
+  const keyIn = ({ digest }: Tenant, name: string) => `${digest}${CACHED}${name}`;
   const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
   /**
@@ -322,7 +331,7 @@ export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
 }
 
 /** Milliseconds of the longest time that a store is told: ten years. */
-const LONGEST_MS = 315_360_000_000;
+export const LONGEST_MS = 315_360_000_000;
 
 /** Opens the cache of each key's values; it holds nothing if the settings say so. */
 export function openTenantCache(store: Store | null, config: Config, tenants: Tenants): TenantCache {

@@ -347,7 +347,7 @@ function lastChecked(entries: readonly (ObservationEntry | null)[]): Observation
 }
 
 /** The ranges in a stored value; none if it is not one that was put there. */
-function rangesIn(value: unknown): RawRanges['ranges'] {
+export function rangesIn(value: unknown): RawRanges['ranges'] {
   const ranges = typeof value === 'object' && value !== null && 'ranges' in value ? value.ranges : [];
   return Array.isArray(ranges) ? ranges.filter((range) => Array.isArray(range?.rows) && range.years) : [];
 }

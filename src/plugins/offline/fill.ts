@@ -8,7 +8,7 @@ import { type CommandHost, type ComposedGateway, definePlugin } from '../../gate
 import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { createFetching, type Fetching, type Price } from './fetching.ts';
-import { keyOf, type Surroundings, TEN_YEARS } from './given.ts';
+import { keyOf, lasting, type Surroundings } from './given.ts';
 import { createPace, type PlanLimits } from './pace.ts';
 import { createProgress } from './progress.ts';
 import { questionsIn, type Selection, trustedIn } from './wanted.ts';
@@ -156,7 +156,7 @@ export async function fill(
         authorization: `Bearer ${key}`,
         everyMs: options.every === undefined ? null : INTERVALS[options.every] * INTERVAL_SHARE * 1000,
       });
-      return await fetchAll(fetching, { questions, selection: options, progress, options, around });
+      return await fetchAll(fetching, { questions, progress, options, around });
     } finally {
       await gateway.stop();
     }
@@ -170,14 +170,13 @@ async function fetchAll(
   fetching: Fetching,
   parts: {
     readonly questions: Parameters<Fetching['priceOf']>[0];
-    readonly selection: Selection;
     readonly progress: ReturnType<typeof createProgress>;
     readonly options: FillOptions;
     readonly around: Surroundings;
   },
 ): Promise<number> {
-  const { questions, selection, progress, options, around } = parts;
-  const price: Price = await fetching.priceOf(questions, selection);
+  const { questions, progress, options, around } = parts;
+  const price: Price = await fetching.priceOf(questions, options);
   progress.priced(price);
   if (price.calls > 0 && !options.yes) {
     if (around.confirm === null || options.json) {
@@ -186,7 +185,7 @@ async function fetchAll(
     }
     if (!(await around.confirm('Fetch them? [y/N] '))) return 4;
   }
-  const outcome = await fetching.fetch(questions, selection);
+  const outcome = await fetching.fetch(questions, options);
   progress.over(outcome);
   if (outcome.stopped !== null) return 3;
   return Object.keys(outcome.errors).length === 0 ? 0 : 1;
@@ -200,19 +199,16 @@ function configOf({ env, plugins }: Surroundings, { every }: FillOptions): Confi
       'CACHE_URL: a fill needs a store that lasts, sqlite:PATH or redis://…; memory: would be gone with the command.',
     );
   return {
-    ...config,
-    // What is there is taken at any age, unless it is to be renewed.
+    ...lasting(config),
     // A read that is given up would be asked for again, and a count that is lost be one too few.
     cacheTimeoutMs: 60_000,
+    // What is there is taken at any age, unless it is to be renewed.
     cacheTtlSeconds: every === undefined ? Number.POSITIVE_INFINITY : INTERVALS[every] * INTERVAL_SHARE,
-    staleIfErrorSeconds: TEN_YEARS,
-    authTtlSeconds: TEN_YEARS,
     batchWindowMs: 0,
     answersMaxBytes: 0,
     operationTimeoutMs: LONG_MS,
     rateLimitWaitMs: LONG_MS,
     maxUpstreamCalls: 1_000_000,
-    plugins: { ...config.plugins, offline: { OFFLINE: false } },
   };
 }
 

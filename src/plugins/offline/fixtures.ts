@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { ConfigError } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { PUBLIC } from '../../keys/tenant.ts';
+import { rangesIn } from '../../observations/entries.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 
 /** The version of the form of these files. */
@@ -21,10 +22,10 @@ export interface Fixtures {
 /** The `Authorization` header in whose name fixtures are cached. */
 const AUTHORIZATION = 'Bearer fixtures';
 
-/** Returns a part of years in which a stored series lies, without the time that it came at; any other value as it is. */
+/** Returns the ranges of years in which a stored series lies, without the times that they came at; any other value as it is. */
 export function timeless(value: unknown): unknown {
   const ranges = rangesIn(value);
-  if (ranges === null) return value;
+  if (ranges.length === 0) return value;
   const bare = ranges.map(({ atMs: _, ...range }) => range);
   return {
     ranges: bare.sort((one, other) => (JSON.stringify(one.years) < JSON.stringify(other.years) ? -1 : 1)),
@@ -33,14 +34,14 @@ export function timeless(value: unknown): unknown {
 
 function timed(value: unknown, atMs: number): unknown {
   const ranges = rangesIn(value);
-  return ranges === null ? value : { ranges: ranges.map((range) => ({ ...range, atMs })) };
+  return ranges.length === 0 ? value : { ranges: ranges.map((range) => ({ ...range, atMs })) };
 }
 
-function rangesIn(value: unknown): readonly Readonly<Record<string, unknown>>[] | null {
-  const isRanges =
-    typeof value === 'object' && value !== null && 'ranges' in value && Array.isArray(value.ranges);
-  return isRanges ? (value.ranges as readonly Readonly<Record<string, unknown>>[]) : null;
-}
+/** Has whoever asks do so under one key of the service. */
+export const underKey = (authorization: string) => () => ({
+  owns: () => true,
+  exchange: () => ({ authorization }),
+});
 
 /** Writes fixtures a line each, sorted, so that a diff shows what has changed. */
 export function writeFixtures(file: string, { recordedAt, fixtures }: Fixtures): void {
@@ -72,10 +73,7 @@ export function readFixtures(file: string): Fixtures {
 /** Has a gateway answer from fixtures, whoever asks. */
 export function serveFixtures({ recordedAt, fixtures }: Fixtures) {
   return {
-    keys: () => ({
-      owns: () => true,
-      exchange: () => ({ authorization: AUTHORIZATION }),
-    }),
+    keys: underKey(AUTHORIZATION),
     start({ callerOf, service: { tenantCache } }: ComposedGateway): void {
       const atMs = Date.parse(recordedAt);
       const values = new Map(fixtures.map(({ name, value }) => [name, timed(value, atMs)]));

@@ -1,9 +1,19 @@
 import { keyFrom } from '../../cli/given-key.ts';
+import type { Config } from '../../config/config.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
+import { LONGEST_MS } from '../../keys/tenant-cache.ts';
 import type { Clock } from '../../shared/async/clock.ts';
 
-/** Seconds for which a store keeps what these commands have fetched. */
-export const TEN_YEARS = 315_360_000;
+/** Settings of a gateway that asks, and whose store keeps what it is given for as long as it can. */
+export function lasting(config: Config): Config {
+  const longestSeconds = LONGEST_MS / 1000;
+  return {
+    ...config,
+    staleIfErrorSeconds: longestSeconds,
+    authTtlSeconds: longestSeconds,
+    plugins: { ...config.plugins, offline: { OFFLINE: false } },
+  };
+}
 
 /** Returns the key of a command's options, or else the one that a gateway has of its own; undefined if none is given. */
 export function keyOf(

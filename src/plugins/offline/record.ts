@@ -10,11 +10,12 @@ import { keyOption } from '../../cli/given-key.ts';
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, definePlugin } from '../../gateway/plugin.ts';
+import { nameInStore } from '../../keys/tenant-cache.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createServer } from '../../server/server.ts';
-import { type Fixture, timeless, writeFixtures } from './fixtures.ts';
-import { keyOf, TEN_YEARS } from './given.ts';
+import { type Fixture, timeless, underKey, writeFixtures } from './fixtures.ts';
+import { keyOf, lasting } from './given.ts';
 
 const EXAMPLES = `
 Examples:
@@ -55,24 +56,18 @@ async function record(
   try {
     const key = (await keyOf(options, env)) ?? sandbox?.keys.team;
     const config = {
-      ...given,
+      ...lasting(given),
       host: '127.0.0.1',
       port: 0,
       adminPort: undefined,
       cacheUrl: `sqlite:${database}`,
       // Each thing is asked for once.
       cacheTtlSeconds: Number.POSITIVE_INFINITY,
-      staleIfErrorSeconds: TEN_YEARS,
-      authTtlSeconds: TEN_YEARS,
-      plugins: { ...given.plugins, offline: { OFFLINE: false } },
     };
     const bearer = definePlugin({
       name: 'the key of a record',
       settings: {},
-      open: () =>
-        key === undefined
-          ? null
-          : { keys: () => ({ owns: () => true, exchange: () => ({ authorization: `Bearer ${key}` }) }) },
+      open: () => (key === undefined ? null : { keys: underKey(`Bearer ${key}`) }),
     });
     const log = createLog('warn');
     const gateway = await createGateway({
@@ -114,8 +109,6 @@ async function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv
   }
 }
 
-const MARK = ':held:';
-
 /** Reads what a gateway has cached in a file, of all keys together. */
 async function recordedIn(path: string): Promise<readonly Fixture[]> {
   const open = await loadSqlite();
@@ -123,12 +116,11 @@ async function recordedIn(path: string): Promise<readonly Fixture[]> {
   try {
     const byName = new Map<string, unknown>();
     for (const { key, value } of db.prepare('SELECT key, value FROM entries').all()) {
-      const at = String(key).indexOf(MARK);
+      const name = nameInStore(String(key));
       const { value: entry } = packing.parse<{ readonly value?: { readonly value?: unknown } }>(
         String(value),
       );
-      if (at !== -1 && entry?.value !== undefined)
-        byName.set(String(key).slice(at + MARK.length), timeless(entry.value));
+      if (name !== null && entry?.value !== undefined) byName.set(name, timeless(entry.value));
     }
     return Array.from(byName, ([name, value]) => ({ name, value }));
   } finally {

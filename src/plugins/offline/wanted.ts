@@ -1,5 +1,6 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { CommandError, questionFrom } from '../../cli/formats.ts';
+import { itemsOf } from '../../config/config.ts';
 import { openTrusted } from '../../graphql/request/trusted.ts';
 import { type Demand, demandsFor, yearRange } from '../../observations/planner/demand.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
@@ -49,12 +50,6 @@ export const recordsOf = ({ countries }: Names): readonly Question[] => [
 export const needsLists = ({ all, countries, indicators }: Selection): boolean =>
   all === true || (countries === undefined) !== (indicators === undefined);
 
-const listed = (text: string) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean);
-
 /** Makes the demands of a selection: for series, and for what each country's latest figure is. */
 export function demandsOf(selection: Selection, names: Names): readonly Demand[] {
   const { countries, indicators, years, latest, all } = selection;
@@ -64,8 +59,8 @@ export function demandsOf(selection: Selection, names: Names): readonly Demand[]
     return [];
   }
   const codes =
-    countries === undefined ? names.countries : listed(countries).map((code) => code.toUpperCase());
-  const keys = indicators === undefined ? names.indicators : listed(indicators);
+    countries === undefined ? names.countries : itemsOf(countries).map((code) => code.toUpperCase());
+  const keys = indicators === undefined ? names.indicators : itemsOf(indicators);
   const latestDemands = demandsFor('latest', codes, keys);
   if (latest) return latestDemands;
   return [...latestDemands, ...demandsFor('series', codes, keys, undefined, yearsIn(years))];
