@@ -131,21 +131,26 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
   tenant.accept();
   const { signal } = new AbortController();
 
+  /** Reads what is cached of demands, some of them at once: their rows may be more than memory has room for. */
+  async function* cachedOf(demands: readonly Demand[]) {
+    for (let from = 0; from < demands.length; from += DEMANDS_AT_ONCE) {
+      const some = demands.slice(from, from + DEMANDS_AT_ONCE);
+      yield [some, await service.entries.read(tenant, some)] as const;
+    }
+  }
+
   /** Returns the demands that nothing cached meets. */
   async function missingOf(
     demands: readonly Demand[],
     isCached: (entry: ObservationEntry, demand: Demand) => boolean,
   ) {
     const missing: Demand[] = [];
-    for (let from = 0; from < demands.length; from += DEMANDS_AT_ONCE) {
-      const some = demands.slice(from, from + DEMANDS_AT_ONCE);
-      const entries = await service.entries.read(tenant, some);
+    for await (const [some, entries] of cachedOf(demands))
       for (const demand of some) {
         const entry = entries.get(demand.key);
         if (entry === undefined) missing.push(demand);
         else if (!isCached(entry, demand)) missing.push(changedAt(demand, entry.atMs));
       }
-    }
     return missing;
   }
 
@@ -160,11 +165,8 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
   /** Names the pairs that have no latest figure, and so no series. */
   async function withoutLatest(series: readonly Demand[]): Promise<ReadonlySet<string>> {
     const empty = new Set<string>();
-    for (let from = 0; from < series.length; from += DEMANDS_AT_ONCE) {
-      const latest = latestOf(series.slice(from, from + DEMANDS_AT_ONCE));
-      const entries = await service.entries.read(tenant, latest);
-      for (const { key, pairKey } of latest) if (entries.get(key)?.rows.length === 0) empty.add(pairKey);
-    }
+    for await (const [some, entries] of cachedOf(latestOf(series)))
+      for (const { key, pairKey } of some) if (entries.get(key)?.rows.length === 0) empty.add(pairKey);
     return empty;
   }
 
@@ -265,8 +267,25 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
   const spending = createSpending();
   const { byRoute, errors } = spending;
   const { ask, run, explain } = createAsking({ ...given, spending });
-  const figures = createFigures({ ...given, spending });
-  const { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome } = figures;
+  const { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome } = createFigures({
+    ...given,
+    spending,
+  });
+
+  /** Fetches all, in steps after each of which no further call may be allowed to leave. */
+  async function* fetchInSteps(questions: readonly Question[], selection: Selection) {
+    let names = DOCUMENTED_NAMES;
+    for (const question of listsFor(selection)) {
+      names = namesIn(await run(question));
+      yield;
+    }
+    for (const question of questions) yield await run(question);
+    const demands = demandsOf(selection, names);
+    const { latest, series } = partsOf(await missingOf(demands, await judge(demands)));
+    yield await fetchSome(latest);
+    for (const block of blocksOf(series, await withoutLatest(series))) yield await fetchSome(block);
+    for (const question of recordsFor(selection, names)) yield await run(question);
+  }
 
   return {
     /** Counts the calls that a fill would take at the most, if nothing fails. Sends nothing. */
@@ -293,16 +312,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
       };
     },
     async fetch(questions: readonly Question[], selection: Selection): Promise<Outcome> {
-      let names = DOCUMENTED_NAMES;
-      for (const question of listsFor(selection)) names = namesIn(await run(question));
-      for (const question of questions) if (pace.stopped === null) await run(question);
-      const demands = demandsOf(selection, names);
-      const missing = pace.stopped === null ? await missingOf(demands, await judge(demands)) : [];
-      const { latest, series } = partsOf(missing);
-      if (pace.stopped === null) await fetchSome(latest);
-      const empty = pace.stopped === null ? await withoutLatest(series) : new Set<string>();
-      for (const block of blocksOf(series, empty)) if (pace.stopped === null) await fetchSome(block);
-      for (const question of recordsFor(selection, names)) if (pace.stopped === null) await run(question);
+      for await (const _ of fetchInSteps(questions, selection)) if (pace.stopped !== null) break;
       return {
         calls: Object.values(byRoute).reduce((sum, calls) => sum + calls, 0),
         byRoute,
