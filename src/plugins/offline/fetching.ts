@@ -241,14 +241,17 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
   return { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome };
 }
 
-const namesIn = ({ data }: Answer): Names => {
+/** Documented countries are there; of indicators, the number alone is documented. */
+const NAMES_TO_ASK_FOR: Names = { ...DOCUMENTED_NAMES, indicators: [] };
+
+const namesIn = ({ data }: Answer, otherwise: Names): Names => {
   const { countries, indicators } = (data ?? {}) as {
     countries?: readonly { readonly code: string }[] | null;
     indicators?: readonly { readonly key: string }[] | null;
   };
   return {
-    countries: countries?.map(({ code }) => code) ?? DOCUMENTED_NAMES.countries,
-    indicators: indicators?.map(({ key }) => key) ?? DOCUMENTED_NAMES.indicators,
+    countries: countries?.map(({ code }) => code) ?? otherwise.countries,
+    indicators: indicators?.map(({ key }) => key) ?? otherwise.indicators,
   };
 };
 
@@ -274,9 +277,9 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
 
   /** Fetches all, in steps after each of which no further call may be allowed to leave. */
   async function* fetchInSteps(questions: readonly Question[], selection: Selection) {
-    let names = DOCUMENTED_NAMES;
+    let names = NAMES_TO_ASK_FOR;
     for (const question of listsFor(selection)) {
-      names = namesIn(await run(question));
+      names = namesIn(await run(question), NAMES_TO_ASK_FOR);
       yield;
     }
     for (const question of questions) yield await run(question);
@@ -292,7 +295,9 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
     async priceOf(questions: readonly Question[], selection: Selection): Promise<Price> {
       const lists = listsFor(selection);
       const names =
-        lists.length === 0 ? DOCUMENTED_NAMES : namesIn(await ask({ query: LISTS }, { 'x-offline': '1' }));
+        lists.length === 0
+          ? DOCUMENTED_NAMES
+          : namesIn(await ask({ query: LISTS }, { 'x-offline': '1' }), DOCUMENTED_NAMES);
       const demands = demandsOf(selection, names);
       // What may be renewed is counted as if its sources had changed.
       const oldMs = everyMs === null ? Number.NEGATIVE_INFINITY : service.clock.now() - everyMs;

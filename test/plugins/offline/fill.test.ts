@@ -119,6 +119,14 @@ describe('fill', () => {
     expect(filling.sandbox.log.filter(({ path }) => path === '/v1/countries')).toEqual([]);
   });
 
+  it('a fill asks for no figures of names that the service has not told', async () => {
+    await using filling = await startFilling();
+    filling.sandbox.faults.set({ kind: 'status', status: 422, route: '/v1/indicators' });
+    const { code, stdout } = await filling.fill({ countries: 'KE', latest: true, yes: true, json: true });
+    expect([code, JSON.parse(stdout).bill.errors]).toEqual([1, { BAD_USER_INPUT: 1 }]);
+    expect(filling.sandbox.log.map(({ path }) => path)).not.toContain('/v1/data');
+  });
+
   it('a fill waits for the next minute after a 429 that it could not foresee', async () => {
     await using filling = await startFilling();
     const headers = { authorization: `Bearer ${filling.sandbox.keys.free}` };
