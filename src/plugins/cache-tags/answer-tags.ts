@@ -1,6 +1,6 @@
 import type { Handle } from '../../graphql/request/messages.ts';
 import type { AnswerAdditions, GraphContext } from '../../graphql/schema/context.ts';
-import { type Pair, pairOfName } from '../../observations/planner/demand.ts';
+import { pairOfName } from '../../observations/planner/demand.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { ALL_FIGURES, indicatorTag, sourceTag } from './tags.ts';
 
@@ -28,7 +28,7 @@ function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null
   return {
     headers(context) {
       const headers = new Map<string, string>();
-      const tags = tagsOf(context);
+      const tags = tagsIn(context).all;
       if (tags.length === 0) return headers;
       if (forms.includes('cache-tag')) headers.set('cache-tag', joined(tags, ','));
       if (forms.includes('surrogate-key')) headers.set('surrogate-key', joined(tags, ' '));
@@ -36,8 +36,10 @@ function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null
     },
     extensions(context) {
       if (!forms.includes('apollo')) return {};
-      if (entities === null) return { apolloCacheTags: tagsOf(context) };
-      return { apolloEntityCacheTags: entities.map((entity) => tagsOf(context, isOfEntity(entity))) };
+      const tags = tagsIn(context);
+      return entities === null
+        ? { apolloCacheTags: tags.all }
+        : { apolloEntityCacheTags: entities.map(tags.ofEntity) };
     },
   };
 }
@@ -48,24 +50,38 @@ function joined(tags: readonly string[], by: string): string {
   return text.length > MAX_CHARACTERS ? ALL_FIGURES : text;
 }
 
-/** Tells the figures of an entity from those of others, by its country or its indicator; all are meant for any other. */
-function isOfEntity(entity: unknown): (pair: Pair) => boolean {
-  const { __typename: type, code, key } = isObject(entity) ? entity : {};
-  if (type === 'Country' && typeof code === 'string')
-    return ({ countryCode }) => countryCode === code.toUpperCase();
-  if (type === 'Indicator' && typeof key === 'string') return ({ metricKey }) => metricKey === key;
-  return () => true;
+/**
+ * The tags of all figures that an operation has asked for, those that there are none of included: sorted, and told apart in
+ * one pass by their country and their indicator.
+ */
+function tagsIn({ loaders }: GraphContext) {
+  const all = new Set<string>();
+  const byCountry = new Map<string, Set<string>>();
+  const byIndicator = new Map<string, Set<string>>();
+  for (const [name, outcome] of loaders.observations.came()) {
+    if (outcome instanceof Error) continue;
+    const { countryCode, metricKey } = pairOfName(name);
+    const sources = new Set(outcome.map(({ source }) => source));
+    const tags = [`country-${countryCode}`, indicatorTag(metricKey), ...Array.from(sources, sourceTag)];
+    for (const set of [all, setIn(byCountry, countryCode), setIn(byIndicator, metricKey)])
+      for (const tag of tags) set.add(tag);
+  }
+  const sorted = (tags: Iterable<string> = []) => [...tags].sort();
+  const everything = sorted(all);
+  return {
+    all: everything,
+    /** Returns the tags of a country or an indicator; of any other entity, all. */
+    ofEntity(entity: unknown): readonly string[] {
+      const { __typename: type, code, key } = isObject(entity) ? entity : {};
+      if (type === 'Country' && typeof code === 'string') return sorted(byCountry.get(code.toUpperCase()));
+      if (type === 'Indicator' && typeof key === 'string') return sorted(byIndicator.get(key));
+      return everything;
+    },
+  };
 }
 
-/** The tags of all figures that an operation has asked for, those that there are none of included. */
-function tagsOf({ loaders }: GraphContext, isMeant: (pair: Pair) => boolean = () => true): readonly string[] {
-  const tags = new Set<string>();
-  for (const [name, outcome] of loaders.observations.came()) {
-    const pair = pairOfName(name);
-    if (outcome instanceof Error || !isMeant(pair)) continue;
-    tags.add(`country-${pair.countryCode}`);
-    tags.add(indicatorTag(pair.metricKey));
-    for (const { source } of outcome) tags.add(sourceTag(source));
-  }
-  return [...tags].sort();
+function setIn(sets: Map<string, Set<string>>, name: string): Set<string> {
+  const set = sets.get(name) ?? new Set();
+  sets.set(name, set);
+  return set;
 }
