@@ -25,10 +25,18 @@ import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
+import { Ages } from './ages.ts';
 import type { Delivery } from './delivery.ts';
 import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
-import type { GatewayRequest, Incoming } from './messages.ts';
-import { type GatewayResponse, shownErrors, statusOf, VARIES, writeBody } from './messages.ts';
+import {
+  type GatewayRequest,
+  type GatewayResponse,
+  type Incoming,
+  shownErrors,
+  statusOf,
+  VARIES,
+  writeBody,
+} from './messages.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {
@@ -124,44 +132,6 @@ export function extensionsOf({ bill, context, ages, additions }: OperationRun) {
     absences: absences?.listed(),
     ...additions?.extensions(context),
   };
-}
-
-/** Times at which the service sent something, as an answer tells them: ISO 8601, UTC. */
-interface ShownAges {
-  readonly oldestFetchedAt: string;
-  readonly newestFetchedAt: string;
-}
-
-/** The times at which the service sent what an operation is answered with, by routes. */
-class Ages {
-  readonly #byRoute = new Map<string, { oldestAtMs: number; newestAtMs: number }>();
-
-  note(route: string, oldestAtMs: number, newestAtMs: number): void {
-    const ages = this.#byRoute.get(route) ?? { oldestAtMs, newestAtMs };
-    ages.oldestAtMs = Math.min(ages.oldestAtMs, oldestAtMs);
-    ages.newestAtMs = Math.max(ages.newestAtMs, newestAtMs);
-    this.#byRoute.set(route, ages);
-  }
-
-  /** Returns them as they are shown. Times of all routes are left out if there is none. */
-  shown(): { readonly offline: true; readonly byRoute: Record<string, ShownAges> } & Partial<ShownAges> {
-    const byRoute = [...this.#byRoute].sort(([one], [other]) => (one < other ? -1 : 1));
-    const all = byRoute.map(([, ages]) => ages);
-    const ages = {
-      oldestAtMs: Math.min(...all.map(({ oldestAtMs }) => oldestAtMs)),
-      newestAtMs: Math.max(...all.map(({ newestAtMs }) => newestAtMs)),
-    };
-    return {
-      offline: true,
-      ...(all.length > 0 && shownAges(ages)),
-      byRoute: Object.fromEntries(byRoute.map(([route, some]) => [route, shownAges(some)])),
-    };
-  }
-}
-
-function shownAges({ oldestAtMs, newestAtMs }: { oldestAtMs: number; newestAtMs: number }): ShownAges {
-  const [oldestFetchedAt, newestFetchedAt] = [oldestAtMs, newestAtMs].map((ms) => new Date(ms).toISOString());
-  return { oldestFetchedAt, newestFetchedAt } as ShownAges;
 }
 
 /** Returns a bill as it is shown: fields that share nothing take no less than the calls for all of them together. */
