@@ -8,11 +8,18 @@ interface Environment {
 }
 
 const wanted = Promise.withResolvers<void>();
+const looking = new AbortController();
 
 for (const kind of ['focusin', 'pointerover'])
-  document.addEventListener(kind, ({ target }) => {
-    if (target instanceof Element && target.closest(PLACES) !== null) wanted.resolve();
-  });
+  document.addEventListener(
+    kind,
+    ({ target }) => {
+      if (!(target instanceof Element) || target.closest(PLACES) === null) return;
+      looking.abort();
+      wanted.resolve();
+    },
+    { signal: looking.signal },
+  );
 
 // Loads the worker that checks and folds JSON, a tenth of all that the page loads, once somebody turns to some.
 const environment = (globalThis as unknown as { MonacoEnvironment: Environment }).MonacoEnvironment;
