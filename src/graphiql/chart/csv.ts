@@ -40,6 +40,11 @@ const COLUMNS: readonly Column[] = [
   { name: 'retrievedAt', head: 'retrieved', of: ({ retrievedAt }) => retrievedAt },
 ];
 
+const PLACES: ReadonlyMap<string, number> = new Map(COLUMNS.map(({ head }, i) => [head, i]));
+
+/** Place of the column of a head. */
+const at = (head: string): number => PLACES.get(head) ?? -1;
+
 /** All columns, whether anything is known of them or not: files of several operations fit each other. */
 export function tableOf(figures: readonly Figure[]): Table {
   return {
@@ -73,7 +78,6 @@ const READING_ORDER = [
  */
 export function readableTableOf(figures: readonly Figure[]): Table {
   const { rows } = tableOf(figures);
-  const at = (head: string) => COLUMNS.findIndex((column) => column.head === head);
   const isSame = (a: number, b: number) => rows.every((row) => String(row[a]) === String(row[b]));
   const differsFromYear = !isSame(at('period'), at('year'));
   const saysYear = figures.every((figure) => figure.period === timeOf(figure));
@@ -85,9 +89,10 @@ export function readableTableOf(figures: readonly Figure[]): Table {
     if (head === 'period') return differsFromYear;
     return head !== 'year' || !(differsFromYear && saysYear);
   });
+  const chosenColumns = chosenHeads.map(at);
   return {
     columns: chosenHeads,
-    rows: rows.map((row) => chosenHeads.map((head) => row[at(head)] ?? null)),
+    rows: rows.map((row) => chosenColumns.map((i) => row[i] ?? null)),
   };
 }
 
@@ -112,7 +117,7 @@ export function wideTableOf(figures: readonly Figure[]): Table {
       const cells = [countryName, indicatorName, place, unit, [...sources].sort().join('; ') || null];
       return [...cells, country, indicator, ...times.map((time) => values.get(time) ?? null)];
     });
-  const names = OF_SERIES.map((head) => COLUMNS.find((column) => column.head === head)?.name ?? head);
+  const names = OF_SERIES.map((head) => COLUMNS[at(head)]?.name ?? head);
   return { columns: [...names, ...times], rows };
 }
 
