@@ -1,11 +1,12 @@
 /**
  * `node --expose-gc bench/footprint.ts`: memory of operations that are kept ready, with their code compiled,
- * beside the estimate of `src/graphql/request/documents.ts`. Ends with exit code 1 if the estimate is less.
+ * beside the estimate of `src/graphql/request/operation-size.ts`. Ends with exit code 1 if the estimate is less.
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
 import { compiled, type ObjectPlan, type Shape } from '../src/graphql/execution/plan.ts';
-import { footprintOf, PreparedOperations } from '../src/graphql/request/documents.ts';
+import { footprintOf } from '../src/graphql/request/operation-size.ts';
+import { PreparedOperations } from '../src/graphql/request/prepared-operations.ts';
 import { batches, resolvers } from '../src/graphql/resolvers/generated.ts';
 import { entities } from '../src/graphql/resolvers/nodes.ts';
 import { createSchema } from '../src/graphql/schema/schema.ts';
@@ -65,7 +66,7 @@ function prepared(
   const made = operations.prepare({ text, operationName: name, document, operation, variables: {} }, true);
   const ready = made.with({});
   if (ready !== null) compile(ready.plan.root);
-  return { prepared: made, bytes: footprintOf(text, document, operation) };
+  return { prepared: made, bytes: footprintOf(text, made) };
 }
 
 /** Has the code made that would be made when there are objects of every selection. */

@@ -5,7 +5,8 @@
  */
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import type { GatewayRequest, GatewayResponse } from '../../src/graphql/request/messages.ts';
+import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
+import type { GatewayResponse } from '../../src/graphql/request/responses.ts';
 import { plugins } from '../../src/plugins.ts';
 import { median } from '../race/load.ts';
 import { ROWS, type Row } from '../race/rows.ts';

@@ -1,4 +1,4 @@
-import type { GatewayRequest } from '../../src/graphql/request/messages.ts';
+import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
 
 /** An attack by a client without a valid key. */
 export interface Attack {

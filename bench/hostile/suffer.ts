@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import type { GatewayRequest } from '../../src/graphql/request/messages.ts';
+import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
 import { plugins } from '../../src/plugins.ts';
 import { ATTACKS, type Attack, requestOf, requestsOf } from './attacks.ts';
 import { DOOR_ATTACKS, type DoorAttack, openDoors } from './doors.ts';

@@ -1,7 +1,7 @@
 import { GraphQLError, parse } from 'graphql';
 import { readConfig } from '../config/config.ts';
 import { TooManyFields, tablesInAnswer } from '../graphql/request/answer-tables.ts';
-import { wholeBody } from '../graphql/request/messages.ts';
+import { wholeBody } from '../graphql/request/responses.ts';
 import { plugins } from '../plugins.ts';
 import { BYTE_ORDER_MARK } from '../shared/cells.ts';
 import { parseExactly } from '../shared/exact-json.ts';

@@ -10,10 +10,12 @@ import { openGivenLists } from '../graphql/cost/bound.ts';
 import { Admission } from '../graphql/request/admission.ts';
 import { AnswersTable } from '../graphql/request/answers.ts';
 import { openRunning } from '../graphql/request/apollo.ts';
-import { createPersisted, PreparedOperations } from '../graphql/request/documents.ts';
+import { createCallers } from '../graphql/request/callers.ts';
 import { received } from '../graphql/request/forms.ts';
 import { openKeyDoors } from '../graphql/request/key-doors.ts';
-import { createCallers, PlainRequests } from '../graphql/request/messages.ts';
+import { createPersisted } from '../graphql/request/persisted.ts';
+import { PlainRequests } from '../graphql/request/plain-requests.ts';
+import { PreparedOperations } from '../graphql/request/prepared-operations.ts';
 import {
   createOpenRun,
   Execution,

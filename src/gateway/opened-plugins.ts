@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config.ts';
+import type { OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
-import type { Handle, HandleRequest, OfflineMode } from '../graphql/request/messages.ts';
+import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import { within } from '../shared/async/within.ts';
 import type { ComposedGateway, Kernel, Plugin, PluginDefinition, PluginHost, PluginHttp } from './plugin.ts';
 

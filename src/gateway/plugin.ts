@@ -12,18 +12,14 @@ import type { z } from 'zod';
 import type { Config, SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { Admission } from '../graphql/request/admission.ts';
-import type { PersistedTexts } from '../graphql/request/documents.ts';
+import type { CallerOf, OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
-import type {
-  CallerOf,
-  GatewayRequest,
-  GatewayResponse,
-  Handle,
-  HandleRequest,
-  OfflineMode,
-} from '../graphql/request/messages.ts';
+import type { PersistedTexts } from '../graphql/request/persisted.ts';
 import type { Wording } from '../graphql/request/prefixed.ts';
+import type { GatewayRequest } from '../graphql/request/requests.ts';
+import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { OpenRun, OperationsParts } from '../graphql/request/run.ts';
+import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { Ledger, QuotaRecord } from '../keys/ledger.ts';
 import type { Tenant } from '../keys/tenant.ts';

@@ -17,13 +17,10 @@ import {
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../gateway/gateway.ts';
+import { isModern } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
-import {
-  type GatewayRequest,
-  type GatewayResponse,
-  isModern,
-  WrittenBody,
-} from '../graphql/request/messages.ts';
+import type { GatewayRequest } from '../graphql/request/requests.ts';
+import { type GatewayResponse, WrittenBody } from '../graphql/request/responses.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, hasCopy } from '../graphql/request/messages.ts';
+import { entityTag, hasCopy } from '../graphql/request/entity-tags.ts';
 import { withoutPort } from '../keys/visitor.ts';
 
 /** The means by which answers are sent. */

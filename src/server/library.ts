@@ -3,7 +3,8 @@ import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../co
 import { waitingBounds } from '../config/memory-budget.ts';
 import { createGateway as openGateway } from '../gateway/gateway.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
-import { ChangedRequest, type GatewayRequest, type GatewayResponse } from '../graphql/request/messages.ts';
+import { ChangedRequest, type GatewayRequest } from '../graphql/request/requests.ts';
+import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './http.ts';

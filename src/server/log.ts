@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Observer } from '../gateway/gateway.ts';
-import { countsOf } from '../graphql/request/messages.ts';
+import { countsOf } from '../graphql/request/shown-errors.ts';
 import { excerpt } from '../shared/errors.ts';
 
 /** Characters of one error in the log: enough for stacks with their causes, but not for a service's answer. */

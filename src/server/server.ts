@@ -10,7 +10,7 @@ import { waitingBounds } from '../config/memory-budget.ts';
 import { isAmong, patternOf } from '../config/origins.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpHost, ModelsSection, PluginHttp, Upgrade } from '../gateway/plugin.ts';
-import { METHODS } from '../graphql/request/messages.ts';
+import { METHODS } from '../graphql/request/requests.ts';
 import { printClientSdl } from '../graphql/schema/sdl.ts';
 import { within } from '../shared/async/within.ts';
 import { errorBody, excerpt } from '../shared/errors.ts';

@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
 import { openSchema } from '../../src/gateway/gateway.ts';
-import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
 import { openFolder } from '../issued/issuing.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';

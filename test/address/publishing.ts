@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { openFolder, openIssuing } from '../issued/issuing.ts';
 import type { ProgramOptions } from '../support/program.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { open } from '../operations/exchange.ts';
 import { openProgram } from '../support/program.ts';
 import { ACCEPTS, askInParts, canonical, type Json, type Spec } from './parts.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { makeKey } from '../../src/plugins/issued-keys/key.ts';
 import { heapBytes } from '../support/heap.ts';
 import { CARD, trustedFile } from '../tools/documents.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from '../../src/graphql/request/admission.ts';
-import { UNPROVEN } from '../../src/graphql/request/messages.ts';
+import { UNPROVEN } from '../../src/graphql/request/callers.ts';
 import { callerOf } from '../support/tenants.ts';
 
 type Refusal = NonNullable<Awaited<ReturnType<Admission['enter']>>>;

@@ -1,6 +1,7 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { createPersisted, PreparedOperations } from '../../src/graphql/request/documents.ts';
+import { createPersisted } from '../../src/graphql/request/persisted.ts';
+import { PreparedOperations } from '../../src/graphql/request/prepared-operations.ts';
 import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
 import { entities } from '../../src/graphql/resolvers/nodes.ts';
 import { createSchema } from '../../src/graphql/schema/schema.ts';

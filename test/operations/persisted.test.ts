@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
-import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { openProgram } from '../support/program.ts';
 import { open, type Received, type Sent } from './exchange.ts';
 

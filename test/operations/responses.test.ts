@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeBody } from '../../src/graphql/request/messages.ts';
+import { writeBody } from '../../src/graphql/request/body.ts';
 import { openBill } from '../../src/service/bill.ts';
 
 it.each(['e', 'é', '€', '🌍'])(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sha256Of } from '../../src/graphql/request/documents.ts';
+import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { open } from './exchange.ts';
 
 const FIGURE = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';

@@ -3,12 +3,9 @@ import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Kernel } from '../../src/gateway/plugin.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
-import { createPersisted } from '../../src/graphql/request/documents.ts';
-import {
-  type GatewayRequest,
-  type GatewayResponse,
-  WrittenBody,
-} from '../../src/graphql/request/messages.ts';
+import { createPersisted } from '../../src/graphql/request/persisted.ts';
+import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
+import { type GatewayResponse, WrittenBody } from '../../src/graphql/request/responses.ts';
 import { parsedInSteps, tableFormatFor } from '../../src/graphql/request/table-answers.ts';
 import { tabled } from '../../src/plugins/csv-tables/tabled.ts';
 import { Flow } from '../../src/shared/async/turns.ts';

@@ -40,3 +40,21 @@ function weightIn(parameters: readonly string[]): number {
   const weight = given === undefined ? 1 : (numberOf(given) ?? 0);
   return weight >= 0 && weight <= 1 ? weight : 0;
 }
+
+/** True if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */
+export function mayAccept(accepts: string): boolean {
+  return accepts === '' || takes(accepts, /json|\/\*/i);
+}
+
+/** True if a client knows `application/graphql-response+json`, as its `Accept` header shows. */
+export function isModern(accepts: string): boolean {
+  return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
+}
+
+/** True if an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
+function takes(accepts: string, type: RegExp): boolean {
+  return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
+}
+
+/** The pattern of a range that its weight of 0 rules out. */
+export const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;

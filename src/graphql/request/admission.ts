@@ -3,8 +3,11 @@ import { openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, inSlice, type Job, mayBeginAtOnce } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
-import { type GatewayResponse, type Handle, isModern, UNPROVEN } from './messages.ts';
+import { isModern } from './accept.ts';
+import { UNPROVEN } from './callers.ts';
+import type { GatewayResponse } from './responses.ts';
 import { onceOver } from './run.ts';
+import type { Handle } from './stages.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
 type AdmissionRefusal = 'full' | 'late';

@@ -4,20 +4,12 @@ import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { byteLengthOf, type ErrorBehavior, type StringPieces } from '../execution/columns.ts';
-import { readsSchemaAlone } from './documents.ts';
-import {
-  ChangedRequest,
-  entityTag,
-  type GatewayRequest,
-  type GatewayResponse,
-  type Handle,
-  type Incoming,
-  type PlainRequest,
-  provenBy,
-  shownErrors,
-  tagged,
-  writeBody,
-} from './messages.ts';
+import { writeBody } from './body.ts';
+import { provenBy } from './callers.ts';
+import { entityTag, tagged } from './entity-tags.ts';
+import type { PlainRequest } from './plain-requests.ts';
+import { ChangedRequest, type GatewayRequest } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
 import {
   addHeaders,
   describeOperation,
@@ -32,6 +24,9 @@ import {
   shown,
   type WrittenAnswer,
 } from './run.ts';
+import { readsSchemaAlone } from './schema-reads.ts';
+import { shownErrors } from './shown-errors.ts';
+import type { Handle, Incoming } from './stages.ts';
 
 /** An answer without errors, as bytes. It answers the same question again. */
 class StoredAnswer {

@@ -24,35 +24,20 @@ import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../../shared/errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
+import { isModern, mayAccept } from './accept.ts';
 import type { AnswersTable } from './answers.ts';
-import {
-  inputRefusal,
-  limitRules,
-  type PlannedOperation,
-  type PreparedOperations,
-  readsSchemaAlone,
-  type ValidOperation,
-} from './documents.ts';
-import {
-  entityTag,
-  forApollo,
-  type GatewayRequest,
-  type GatewayResponse,
-  type Incoming,
-  isExplained,
-  isModern,
-  METHODS,
-  mayAccept,
-  mayReadSchema,
-  type PlainRequest,
-  type PlainRequests,
-  PREFLIGHTED_HEADERS,
-  shownErrors,
-  statusOf,
-  tagged,
-  UNPROVEN,
-  writeBody,
-} from './messages.ts';
+import { writeBody } from './body.ts';
+import { UNPROVEN } from './callers.ts';
+import { entityTag, tagged } from './entity-tags.ts';
+import { forApollo } from './for-apollo.ts';
+import { inputRefusal } from './input-limits.ts';
+import { limitRules } from './limit-rules.ts';
+import { isExplained, type PlainRequest, type PlainRequests } from './plain-requests.ts';
+import { PREFLIGHTED_HEADERS } from './preflight.ts';
+import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
+import type { PreparedOperations } from './prepared-operations.ts';
+import { type GatewayRequest, METHODS } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
 import {
   type Execution,
   extensionsOf,
@@ -63,6 +48,10 @@ import {
   type RanOperation,
   setRunHeaders,
 } from './run.ts';
+import { mayReadSchema, readsSchemaAlone } from './schema-reads.ts';
+import { shownErrors } from './shown-errors.ts';
+import type { Incoming } from './stages.ts';
+import { statusOf } from './statuses.ts';
 
 /** Refuses `_service`, which tells all of the schema: Apollo Server's rule refuses `__schema` and `__type` alone. */
 const noSdl: ValidationRule = (context) => ({

@@ -26,7 +26,8 @@ import { IncrementalRun } from '../execution/incremental.ts';
 import { type DeferUsage, type FieldCollector, fragmentsIn, planOperation } from '../execution/plan.ts';
 import type { Executed, runPlan } from '../execution/run.ts';
 import { withoutMultipart } from './accept.ts';
-import { type PlannedOperation, readsSchemaAlone } from './documents.ts';
+import type { PlannedOperation } from './prepared-operation.ts';
+import { readsSchemaAlone } from './schema-reads.ts';
 
 /** The operation that a collector is made of, with the variables of its directives. */
 interface DeferralScope {

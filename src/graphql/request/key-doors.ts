@@ -1,16 +1,11 @@
 import { openBill } from '../../service/bill.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
-import {
-  type CallerOf,
-  ChangedRequest,
-  type Exchanged,
-  type GatewayRequest,
-  type GatewayResponse,
-  type HandleRequest,
-  isModern,
-  UNPROVEN,
-} from './messages.ts';
+import { isModern } from './accept.ts';
+import { type CallerOf, type Exchanged, UNPROVEN } from './callers.ts';
+import { ChangedRequest, type GatewayRequest } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
+import type { HandleRequest } from './stages.ts';
 
 /** Keys that are none of the service's, each of which stands for one. */
 export interface KeyHolder {

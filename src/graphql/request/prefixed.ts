@@ -3,8 +3,10 @@ import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { inverted, type PrefixedNames } from '../schema/subgraph.ts';
-import { sha256Of } from './documents.ts';
-import { ChangedRequest, type GatewayRequest, type GatewayResponse, type HandleRequest } from './messages.ts';
+import { sha256Of } from './persisted.ts';
+import { ChangedRequest, type GatewayRequest } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
+import type { HandleRequest } from './stages.ts';
 
 /** Bytes of texts of routers that are kept, with their form in our words: anybody can send long ones. */
 const MAX_BYTES = 8 * 1024 * 1024;

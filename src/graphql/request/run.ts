@@ -26,17 +26,15 @@ import { type Executed, runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
 import { Ages } from './ages.ts';
+import { writeBody } from './body.ts';
 import type { Delivery } from './delivery.ts';
-import type { PersistedTexts, PlannedOperation, ValidOperation } from './documents.ts';
-import {
-  type GatewayRequest,
-  type GatewayResponse,
-  type Incoming,
-  shownErrors,
-  statusOf,
-  VARIES,
-  writeBody,
-} from './messages.ts';
+import type { PersistedTexts } from './persisted.ts';
+import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
+import type { GatewayRequest } from './requests.ts';
+import { type GatewayResponse, VARIES } from './responses.ts';
+import { shownErrors } from './shown-errors.ts';
+import type { Incoming } from './stages.ts';
+import { statusOf } from './statuses.ts';
 
 /** The settings, the schema and the means that all stages of an operation have. */
 export interface OperationsParts {

@@ -6,7 +6,8 @@ import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells
 import { asNumber, parseExactly } from '../../shared/exact-json.ts';
 import { formatLiked } from './accept.ts';
 import type { AnswerTable } from './answer-tables.ts';
-import { type GatewayResponse, isNothing, statusOfError, VARIES, WrittenBody } from './messages.ts';
+import { type GatewayResponse, VARIES, WrittenBody } from './responses.ts';
+import { isNothing, statusOfError } from './statuses.ts';
 
 type MadeColumn = AnswerTable['columns'][number];
 

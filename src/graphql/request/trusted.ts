@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
-import { bareHash, type PersistedTexts, sha256Of, type TrustedDocument } from './documents.ts';
+import { bareHash, type PersistedTexts, sha256Of, type TrustedDocument } from './persisted.ts';
 
 /** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
 const Manifest = z.union([

@@ -192,9 +192,9 @@ const observation: BatchResolver<
   ObservationRecord | null
 > = (countries, { metricKey, maxAge }, context, info) => {
   const codes = countries.map(({ code }) => code);
+  const derived = derivedOf(info);
   checkMetricKey(metricKey);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const derived = derivedOf(info);
   // Once names or figures are there, it is the turn of other objects.
   let here: BatchInfo['path'] | undefined;
   const path = () => {

@@ -1,5 +1,6 @@
 import { definePlugin } from '../../gateway/plugin.ts';
-import type { Incoming, PlainRequest } from '../../graphql/request/messages.ts';
+import type { PlainRequest } from '../../graphql/request/plain-requests.ts';
+import type { Incoming } from '../../graphql/request/stages.ts';
 
 /** An answer that tells why is cached beside the one that doesn't. */
 const askingWhy = (plain: PlainRequest): PlainRequest => ({

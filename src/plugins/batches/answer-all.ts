@@ -1,10 +1,7 @@
 import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
-import {
-  ChangedRequest,
-  type GatewayRequest,
-  type GatewayResponse,
-  type HandleRequest,
-} from '../../graphql/request/messages.ts';
+import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
+import type { GatewayResponse } from '../../graphql/request/responses.ts';
+import type { HandleRequest } from '../../graphql/request/stages.ts';
 import { openBill } from '../../service/bill.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { errorBody } from '../../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { wholeNumber } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
-import { isBatch, METHODS } from '../../graphql/request/messages.ts';
+import { isBatch, METHODS } from '../../graphql/request/requests.ts';
 
 export const batches = definePlugin({
   name: 'batches',

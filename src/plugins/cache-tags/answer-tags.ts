@@ -1,4 +1,4 @@
-import type { Handle } from '../../graphql/request/messages.ts';
+import type { Handle } from '../../graphql/request/stages.ts';
 import type { AnswerAdditions, GraphContext } from '../../graphql/schema/context.ts';
 import { pairOfName } from '../../observations/planner/demand.ts';
 import { isObject } from '../../service/records/envelope.ts';

@@ -2,16 +2,11 @@ import { parse } from 'graphql';
 import type { Kernel } from '../../gateway/plugin.ts';
 import { acceptingInstead } from '../../graphql/request/accept.ts';
 import { type AnswerTable, TooManyFields, tablesBySchema } from '../../graphql/request/answer-tables.ts';
-import {
-  ChangedRequest,
-  type GatewayRequest,
-  type GatewayResponse,
-  type HandleRequest,
-  isBatch,
-  isExplained,
-  textIn,
-  VARIES,
-} from '../../graphql/request/messages.ts';
+import { textIn } from '../../graphql/request/asked-operation.ts';
+import { isExplained } from '../../graphql/request/plain-requests.ts';
+import { ChangedRequest, type GatewayRequest, isBatch } from '../../graphql/request/requests.ts';
+import { type GatewayResponse, VARIES } from '../../graphql/request/responses.ts';
+import type { HandleRequest } from '../../graphql/request/stages.ts';
 import { tableFormatFor, varied, writtenAs } from '../../graphql/request/table-answers.ts';
 import { openBill } from '../../service/bill.ts';
 import type { Job } from '../../shared/async/turns.ts';

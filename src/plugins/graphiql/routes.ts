@@ -8,7 +8,7 @@ import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpHost, Kernel } from '../../gateway/plugin.ts';
-import { hasCopy } from '../../graphql/request/messages.ts';
+import { hasCopy } from '../../graphql/request/entity-tags.ts';
 import { taggedText } from '../../server/http.ts';
 import { packageFile } from '../../shared/own-version.ts';
 

@@ -4,14 +4,11 @@ import { LRUCache } from 'lru-cache';
 import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import { isAmong } from '../../config/origins.ts';
 import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
-import type { PersistedTexts } from '../../graphql/request/documents.ts';
+import { textIn } from '../../graphql/request/asked-operation.ts';
+import type { Exchanged } from '../../graphql/request/callers.ts';
 import { holderOfName, type KeyHolder } from '../../graphql/request/key-doors.ts';
-import {
-  ChangedRequest,
-  type Exchanged,
-  type GatewayRequest,
-  textIn,
-} from '../../graphql/request/messages.ts';
+import type { PersistedTexts } from '../../graphql/request/persisted.ts';
+import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { partOf } from '../../graphql/schema/key-checks.ts';
 import { looksIssued } from '../../keys/tenant.ts';
 import { joinBudgets } from '../../service/call-budget.ts';

@@ -9,7 +9,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { openCounts } from '../../cache/counts.ts';
 import { isAmong } from '../../config/origins.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
-import { RULED_OUT } from '../../graphql/request/messages.ts';
+import { RULED_OUT } from '../../graphql/request/accept.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { headError } from '../../server/http.ts';
 import { excerpt } from '../../shared/errors.ts';

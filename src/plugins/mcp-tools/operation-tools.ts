@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { ConfigError } from '../../config/config.ts';
 import { isRequired, sampleVariables, variableType } from '../../graphql/cost/samples.ts';
-import type { TrustedDocument } from '../../graphql/request/documents.ts';
+import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { PAGE_SCHEMA } from './tool-answer.ts';
 
 /** An operation of a trusted document that may be called as a tool. */

@@ -1,6 +1,7 @@
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { holderOfName } from '../../graphql/request/key-doors.ts';
-import type { GatewayRequest, GatewayResponse } from '../../graphql/request/messages.ts';
+import type { GatewayRequest } from '../../graphql/request/requests.ts';
+import type { GatewayResponse } from '../../graphql/request/responses.ts';
 import { errorBody, Failure } from '../../shared/errors.ts';
 
 /**

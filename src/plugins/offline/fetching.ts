@@ -1,5 +1,5 @@
 import type { ComposedGateway } from '../../gateway/plugin.ts';
-import { wholeBody } from '../../graphql/request/messages.ts';
+import { wholeBody } from '../../graphql/request/responses.ts';
 import type { ObservationEntry } from '../../observations/entries.ts';
 import { changedAt, type Demand, latestOf, pairKey } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';

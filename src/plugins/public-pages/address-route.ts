@@ -4,14 +4,10 @@ import { pathToFileURL } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
-import {
-  ChangedRequest,
-  type GatewayRequest,
-  type GatewayResponse,
-  hasCopy,
-  UNPROVEN,
-  wholeBody,
-} from '../../graphql/request/messages.ts';
+import { UNPROVEN } from '../../graphql/request/callers.ts';
+import { hasCopy } from '../../graphql/request/entity-tags.ts';
+import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
+import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
 import { tableFormatFor, writtenAs } from '../../graphql/request/table-answers.ts';
 import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';

@@ -7,7 +7,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
-import { wholeBody } from '../../graphql/request/messages.ts';
+import { wholeBody } from '../../graphql/request/responses.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';

@@ -23,7 +23,7 @@ import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
-import type { TrustedDocument } from '../../graphql/request/documents.ts';
+import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { watchFiles } from '../../graphql/request/trusted.ts';
 import type { PictureLook } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';

@@ -15,8 +15,8 @@ import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
-import { sha256Of } from '../../graphql/request/documents.ts';
-import { wholeBody } from '../../graphql/request/messages.ts';
+import { sha256Of } from '../../graphql/request/persisted.ts';
+import { wholeBody } from '../../graphql/request/responses.ts';
 import { frameOf } from '../../shared/drawings.ts';
 import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isNothing, statusOfError } from '../../graphql/request/messages.ts';
+import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { errorBody, Failure } from '../../shared/errors.ts';
 import { pagePolicy, refusalPage } from './page.ts';

@@ -1,5 +1,5 @@
 import type { ComposedGateway } from '../../gateway/plugin.ts';
-import type { GatewayRequest } from '../../graphql/request/messages.ts';
+import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import type { LiveResults } from './event-results.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

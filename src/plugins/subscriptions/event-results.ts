@@ -1,7 +1,8 @@
 import { Semaphore } from 'async-mutex';
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
 import { runPlan } from '../../graphql/execution/run.ts';
-import { type GatewayRequest, provenBy } from '../../graphql/request/messages.ts';
+import { provenBy } from '../../graphql/request/callers.ts';
+import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import {
   eventOf,
   extensionsOf,

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
-import { shownErrors } from '../../graphql/request/messages.ts';
+import { shownErrors } from '../../graphql/request/shown-errors.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
 import { Failure } from '../../shared/errors.ts';
 

@@ -1,6 +1,6 @@
 import { Semaphore } from 'async-mutex';
 import type { Admission } from '../../graphql/request/admission.ts';
-import { UNPROVEN } from '../../graphql/request/messages.ts';
+import { UNPROVEN } from '../../graphql/request/callers.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Caller } from '../../service/caller.ts';
 import { yieldToEventLoop } from '../../shared/async/turns.ts';

@@ -10,8 +10,10 @@ import {
 } from 'graphql';
 import type { ErrorBehavior } from '../../graphql/execution/columns.ts';
 import { type Plan, planOperation } from '../../graphql/execution/plan.ts';
-import { inputRefusal, unknownOnError, unlisted } from '../../graphql/request/documents.ts';
-import { errorBehaviorOf, isDeepOperation } from '../../graphql/request/messages.ts';
+import { inputRefusal } from '../../graphql/request/input-limits.ts';
+import { isDeepOperation } from '../../graphql/request/nesting.ts';
+import { errorBehaviorOf, unknownOnError } from '../../graphql/request/on-error.ts';
+import { unlisted } from '../../graphql/request/persisted.ts';
 import type { OperationsParts } from '../../graphql/request/run.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
 import { refused, refusedAs, withCode } from './live-errors.ts';

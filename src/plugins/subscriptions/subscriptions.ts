@@ -7,7 +7,7 @@ import {
   specifiedRules,
 } from 'graphql';
 import type { ComposedGateway, Entered } from '../../gateway/plugin.ts';
-import { limitRules } from '../../graphql/request/documents.ts';
+import { limitRules } from '../../graphql/request/limit-rules.ts';
 import type { Wording } from '../../graphql/request/prefixed.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';

@@ -1,0 +1,28 @@
+import { ConfigError } from '../config/config.ts';
+import { CommandError } from './formats.ts';
+
+/**
+ * Names the setting if the program can't listen at its address: `HOST` is none of this machine's, or another program
+ * has the port. Null if the error is another.
+ */
+export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error | null {
+  const { syscall, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  // Workers bind the port that they share.
+  if ((syscall === 'listen' || syscall === 'bind') && code === 'EADDRINUSE')
+    return new CommandError(
+      `Another program listens on port ${port} already. Stop it, or take another port: --port, or PORT and ADMIN_PORT; 0 picks a free one.`,
+    );
+  const isOfHost = syscall === 'getaddrinfo' || (syscall === 'listen' && code === 'EADDRNOTAVAIL');
+  if (!isOfHost || HOST === undefined) return null;
+  return new ConfigError(
+    `The settings have 1 error(s):\n  HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`,
+  );
+}
+
+/** Explains an error: one line if the operator can mend it, the whole stack if only we can. */
+export function explained(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof ConfigError || error instanceof CommandError || 'syscall' in error)
+    return error.message;
+  return error.stack ?? error.message;
+}

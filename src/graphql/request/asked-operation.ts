@@ -1,0 +1,46 @@
+import { type AskedText, bareHash, type PersistedTexts } from './persisted.ts';
+import { type GatewayRequest, isObject } from './requests.ts';
+
+/** Names of the parameter by which clients name an operation instead of sending it; the last two are Relay's. */
+export const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
+
+/** The parameters of a request, by its body or its address: texts in the latter, of which the first of several counts. */
+export function givenIn({ body, search }: GatewayRequest): Readonly<Record<string, unknown>> {
+  return isObject(body) ? body : Object.fromEntries([...new URLSearchParams(search)].reverse());
+}
+
+/** Returns the identifier by which a request names an operation; null if it names none by one. */
+export function documentIdOf(params: Readonly<Record<string, unknown>>): string | null {
+  const id = DOCUMENT_IDS.map((name) => params[name]).find((value) => typeof value === 'string');
+  return typeof id === 'string' ? bareHash(id) : null;
+}
+
+/** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
+export function textIn(request: GatewayRequest, persisted: PersistedTexts): AskedText | null {
+  const params = givenIn(request);
+  const { query, operationName, extensions } = params;
+  const hash = hashIn(isObject(request.body) ? params : { ...params, extensions: jsonIn(extensions) });
+  const named = hash === null ? undefined : persisted.get(hash);
+  const text = typeof query === 'string' && query !== '' ? query : named;
+  if (text === undefined) return null;
+  return { text, operationName: typeof operationName === 'string' ? operationName : undefined };
+}
+
+/** Reads JSON; undefined if it is none. */
+export function jsonIn(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the hash by which a request names an operation; null if it names none, or not in a known way. */
+export function hashIn(params: Readonly<Record<string, unknown>>): string | null {
+  const documentId = documentIdOf(params);
+  if (documentId !== null) return documentId;
+  const { extensions } = params;
+  const named = isObject(extensions) ? extensions.persistedQuery : undefined;
+  if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
+  return named.sha256Hash;
+}

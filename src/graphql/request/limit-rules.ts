@@ -1,0 +1,124 @@
+import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
+import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
+import {
+  type ASTVisitor,
+  GraphQLError,
+  Kind,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+} from 'graphql';
+import type { Config } from '../../config/config.ts';
+import { Failure } from '../../shared/errors.ts';
+import { errorOf } from '../schema/errors.ts';
+import { deferralLabelRule } from './deferral-labels.ts';
+import { maxListItemsRule } from './input-limits.ts';
+import { selectionCounter } from './operation-size.ts';
+
+/**
+ * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
+ * it that there are queries only: without it, the executor would find that out, as if it were an error of our own.
+ */
+export function limitRules({
+  maxDepth,
+  maxAliases,
+  maxRootFields,
+  maxTokens,
+  maxListItems,
+}: Config): ValidationRule[] {
+  return [
+    // With no `allowList` the rule would overlook aliases of `__typename`.
+    armored(
+      maxAliasesRule({
+        n: maxAliases,
+        allowList: [],
+        ...refusing((count) => `has ${count} aliases`, maxAliases),
+      }),
+    ),
+    armored(
+      maxDepthRule({
+        n: maxDepth,
+        flattenFragments: true,
+        ...refusing((count) => `is ${count} levels deep`, maxDepth),
+      }),
+    ),
+    maxRootFieldsRule(maxRootFields),
+    knownOperationRule,
+    maxSelectionsRule(maxTokens),
+    maxListItemsRule(maxListItems),
+    // By the draft of the specification.
+    deferralLabelRule,
+  ];
+}
+
+const armored =
+  (rule: (context: ValidationContext) => object): ValidationRule =>
+  (context) =>
+    rule(context) as ASTVisitor;
+
+/** Turns the rejection of a rule, which tells its finding in its message alone, into the failure of our table. */
+function refusing(is: (count: number) => string, limit: number) {
+  return {
+    propagateOnRejection: false,
+    onReject: [
+      (context: ValidationContext | null, error: GraphQLError) => {
+        // A count that no number holds is only said to be above the limit.
+        const count = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
+        context?.reportError(tooExpensive(is(count), count, limit));
+      },
+    ],
+  };
+}
+
+function maxRootFieldsRule(limit: number): ValidationRule {
+  return (context) => ({
+    OperationDefinition(operation) {
+      const count = countFields(operation.selectionSet, context);
+      if (count > limit) context.reportError(tooExpensive(`has ${count} root fields`, count, limit));
+    },
+  });
+}
+
+/** Counts selections before anything walks them: an operation may not be larger for its fragments than it could be without any. */
+function maxSelectionsRule(limit: number): ValidationRule {
+  return (context) => {
+    const countIn = selectionCounter((name) => context.getFragment(name));
+    return {
+      OperationDefinition({ selectionSet }) {
+        const count = countIn(selectionSet);
+        if (count > limit)
+          context.reportError(
+            tooExpensive(`has ${count} selections, its fragments written out`, count, limit, 'MAX_TOKENS'),
+          );
+      },
+    };
+  };
+}
+
+const knownOperationRule: ValidationRule = (context) => ({
+  OperationDefinition(node) {
+    if (context.getSchema().getRootType(node.operation)) return;
+    const message = `This graph has no ${node.operation}s.`;
+    context.reportError(new GraphQLError(message, { nodes: node }));
+  },
+});
+
+/** Number of fields of a selection, with those of its fragments, each fragment once. */
+function countFields(set: SelectionSetNode, context: ValidationContext, seen = new Set<string>()): number {
+  return set.selections.reduce((count, selection) => {
+    if (selection.kind === Kind.FIELD) return count + 1;
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      return count + countFields(selection.selectionSet, context, seen);
+    }
+    const name = selection.name.value;
+    const fragment = seen.has(name) ? undefined : context.getFragment(name);
+    seen.add(name);
+    return fragment ? count + countFields(fragment.selectionSet, context, seen) : count;
+  }, 0);
+}
+
+function tooExpensive(is: string, planned: number, limit: number, setting?: string): GraphQLError {
+  const named = setting === undefined ? '' : ` (${setting})`;
+  const message = `The operation ${is}; this gateway takes ${limit}${named}.`;
+  return errorOf(new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }));
+}

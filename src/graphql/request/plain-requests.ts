@@ -1,0 +1,131 @@
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../../service/caller.ts';
+import { isDeep } from '../../shared/exact-json.ts';
+import type { ErrorBehavior } from '../execution/columns.ts';
+import { hashIn } from './asked-operation.ts';
+import { UNPROVEN } from './callers.ts';
+import { errorBehaviorOf } from './on-error.ts';
+import type { AskedText, PersistedTexts } from './persisted.ts';
+import { isPreflighted } from './preflight.ts';
+import { type GatewayRequest, isObject, METHODS } from './requests.ts';
+import { mayReadSchema } from './schema-reads.ts';
+
+interface OperationParams extends AskedText {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly onError: ErrorBehavior;
+  /** True if the client named the operation instead of sending its text. */
+  readonly isPersisted: boolean;
+}
+
+/**
+ * Reads the operation that a request asks for, if it is of the plain kind that most are. Null if Apollo Server has to
+ * look at it: odd forms, any error, operations to be persisted, and requests that a browser could be tricked into
+ * sending.
+ */
+function paramsIn(
+  { method, headers, search, body }: GatewayRequest,
+  persisted: PersistedTexts,
+  isProven: boolean,
+): OperationParams | null {
+  if (METHODS.get(method)?.hasBody) {
+    const isJson = headers['content-type']?.startsWith('application/json');
+    return isJson && search === '' && isObject(body) ? paramsOf(body, persisted, isProven) : null;
+  }
+  if (method !== 'GET' || !isPreflighted(headers)) return null;
+  const params = new URLSearchParams(search);
+  if (new Set(params.keys()).size < params.size) return null;
+  try {
+    const json = (name: string) => (params.has(name) ? objectIn(params.get(name) ?? '') : undefined);
+    const [variables, extensions] = [json('variables'), json('extensions')];
+    return paramsOf({ ...Object.fromEntries(params), variables, extensions }, persisted, isProven);
+  } catch {
+    return null;
+  }
+}
+
+/** @throws Error if it is none */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new Error('It is no object.');
+  return value;
+}
+
+function paramsOf(
+  params: Readonly<Record<string, unknown>>,
+  persisted: PersistedTexts,
+  isProven: boolean,
+): OperationParams | null {
+  const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
+  if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
+    return null;
+  if (variables != null && (!isObject(variables) || isDeep(variables))) return null;
+  const onError = errorBehaviorOf(params.onError);
+  if (onError === undefined) return null;
+  const common = { operationName: operationName ?? undefined, variables: variables ?? {}, onError };
+  const hash = hashIn(params);
+  if (typeof query === 'string' && query !== '') {
+    // A text that comes with its hash has to be checked, and cached. Clients tell of themselves in extensions, too.
+    const isPlain = hash === null && (extensions == null || namesNoDocument(extensions));
+    const isAllowed = persisted.trusted === null || persisted.allows(query);
+    return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
+  }
+  const text = hash === null || query != null ? undefined : persisted.get(hash, isProven);
+  return text === undefined ? null : { ...common, text, isPersisted: true };
+}
+
+function namesNoDocument(extensions: unknown): boolean {
+  return isObject(extensions) && extensions.persistedQuery === undefined && !isDeep(extensions);
+}
+
+/** True if a value, at any depth, holds a number such as 1e999, which JSON can spell and not write. */
+function hasInfinite(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinite);
+}
+
+/** True if the client wants the plan instead of the answer. */
+export function isExplained({ headers }: GatewayRequest): boolean {
+  return headers['x-explain'] === '1';
+}
+
+/** A request that nobody needs to interpret, and the type that its client takes answers in. */
+export interface PlainRequest {
+  readonly params: OperationParams;
+  /** Names the operation with its variables: two requests of one name ask for the same. */
+  readonly question: string;
+  readonly mayReadSchema: boolean;
+  readonly contentType: string;
+}
+
+/** Kinds of `Accept` headers whose type of content is cached. */
+const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_CHARACTERS = 300;
+
+export class PlainRequests {
+  readonly #persisted: PersistedTexts;
+  /** Types of content by `Accept` headers. */
+  readonly #contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
+
+  constructor(persisted: PersistedTexts) {
+    this.#persisted = persisted;
+  }
+
+  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
+  read(request: GatewayRequest, { flow }: Caller): PlainRequest | null {
+    const contentType = this.#contentTypes.get(request.headers.accept ?? '');
+    if (contentType === undefined || isExplained(request)) return null;
+    const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
+    if (params === null) return null;
+    const { text, operationName = '', variables, onError } = params;
+    const given = JSON.stringify(variables);
+    // A number beyond all numbers would be named as null is.
+    if (given.includes('null') && hasInfinite(variables)) return null;
+    const question = `${onError} ${operationName}\n${given}\n${text}`;
+    return { params, question, mayReadSchema: mayReadSchema(text), contentType };
+  }
+
+  /** Learns the type of content that Apollo answers an `Accept` header with. */
+  learn(accepts: string, contentType: string): void {
+    if (accepts.length <= MAX_ACCEPT_CHARACTERS) this.#contentTypes.set(accepts, contentType);
+  }
+}

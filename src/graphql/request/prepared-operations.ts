@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import type { GraphQLSchema } from 'graphql';
+import { BoundedCache, createLru, type Shrinkable } from '../../cache/lru.ts';
+import type { Learned } from '../../observations/planner/learned.ts';
+import { footprintOf } from './operation-size.ts';
+import type { AskedText } from './persisted.ts';
+import { type Prepared, prepareOperation, type ValidOperation } from './prepared-operation.ts';
+
+/** Bytes of operations that are cached for keys that were accepted lately; other keys have the share below. */
+const MAX_BYTES = 64_000_000;
+
+const UNPROVEN_SHARE = 1 / 8;
+
+/** Operations that are known to have come before. */
+const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
+
+/** Operations that were found valid, and are cached if they come again. */
+export class PreparedOperations implements Shrinkable {
+  readonly #schema: GraphQLSchema;
+  readonly #learned: Learned | null;
+  readonly #proven: OperationsTable;
+  readonly #unproven: OperationsTable;
+
+  /**
+   * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
+   * @param maxBytes of the operations that are cached
+   */
+  constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
+    this.#schema = schema;
+    this.#learned = learned;
+    this.#proven = createTable('proven', maxBytes);
+    this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
+  }
+
+  find(asked: AskedText, isProven: boolean): Prepared | undefined {
+    const name = nameOf(asked);
+    const cachedOperation = this.#proven.ready.get(name);
+    if (cachedOperation !== undefined) return cachedOperation.prepared;
+    const entry = this.#unproven.ready.get(name);
+    if (entry !== undefined && isProven) this.#proven.ready.set(name, entry);
+    return entry?.prepared;
+  }
+
+  /** Prepares a valid operation, and keeps it ready if it has come before. */
+  prepare({ text, operationName, document, operation }: ValidOperation, isProven: boolean): Prepared {
+    const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
+    const { seen, ready } = isProven ? this.#proven : this.#unproven;
+    const name = nameOf({ text, operationName });
+    const digest = hash('sha1', name);
+    if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
+      ready.set(name, { prepared, bytes: footprintOf(text, prepared) });
+    else seen.set(digest, true);
+    return prepared;
+  }
+
+  shrink(share: number): void {
+    this.#proven.ready.shrink(share);
+    this.#unproven.ready.shrink(share);
+  }
+}
+
+function nameOf({ text, operationName }: AskedText): string {
+  return `${operationName ?? ''}\n${text}`;
+}
+
+type OperationsTable = ReturnType<typeof createTable>;
+
+/** Makes a table. Operations are cached from their second use on: most that are made up are never seen again. */
+function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
+  return {
+    seen: createLru<true>(MAX_SEEN[whose]),
+    ready: new BoundedCache<{ readonly prepared: Prepared; readonly bytes: number }>(
+      maxBytes,
+      ({ bytes }) => bytes,
+    ),
+  };
+}

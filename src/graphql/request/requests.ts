@@ -1,0 +1,77 @@
+import type { Exchanged } from './callers.ts';
+
+/** One GraphQL-over-HTTP request, its body parsed. */
+export interface GatewayRequest {
+  /** Name of the method, in upper case. */
+  readonly method: string;
+  /** Values by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The raw query string with its `?`, or empty. */
+  readonly search: string;
+  /** The parsed JSON body; empty for GET. */
+  readonly body: unknown;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+  /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
+  readonly requestId?: string | undefined;
+  /** True if other operations came by the same request, at the same time. */
+  readonly isBatched?: boolean;
+  /** Address of the client, as far as it is known. */
+  readonly address?: string | undefined;
+  /** Set if the request came by a key of this gateway's own, or by a tool with a budget. */
+  readonly exchanged?: Exchanged | undefined;
+}
+
+/** A request of which a stage has changed some. The signal is read only if somebody listens. */
+export class ChangedRequest implements GatewayRequest {
+  readonly method: string;
+  readonly headers: GatewayRequest['headers'];
+  readonly search: string;
+  readonly body: unknown;
+  readonly requestId: string | undefined;
+  readonly isBatched: boolean;
+  readonly exchanged: Exchanged | undefined;
+  readonly #signalled: { readonly signal: AbortSignal };
+
+  constructor(
+    whole: GatewayRequest,
+    changes: Partial<Omit<GatewayRequest, 'requestId' | 'signal' | 'address'>>,
+    signalled: { readonly signal: AbortSignal } = whole,
+  ) {
+    this.method = changes.method ?? whole.method;
+    this.headers = changes.headers ?? whole.headers;
+    this.search = changes.search ?? whole.search;
+    this.body = 'body' in changes ? changes.body : whole.body;
+    this.requestId = whole.requestId;
+    this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
+    this.exchanged = changes.exchanged ?? whole.exchanged;
+    this.#signalled = signalled;
+  }
+
+  get signal() {
+    return this.#signalled.signal;
+  }
+}
+
+/**
+ * The methods that bring operations: in a body, one or an array of several, or else in the address. By a safe one a client
+ * only looks: what it brings back may be cached, and looked at again.
+ */
+export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly isSafe: boolean }> = new Map([
+  ['GET', { hasBody: false, isSafe: true }],
+  ['POST', { hasBody: true, isSafe: false }],
+  ['QUERY', { hasBody: true, isSafe: true }],
+]);
+
+/**
+ * True if a body brings several operations: in an array, or one with a list of variables, for each of which it is to run
+ * (variable batching, of the draft of GraphQL over HTTP).
+ */
+export function isBatch(body: unknown): boolean {
+  return Array.isArray(body) || (isObject(body) && Array.isArray(body.variables));
+}
+
+/** True if a value of a parsed body, or a body, is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

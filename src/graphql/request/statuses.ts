@@ -1,0 +1,73 @@
+import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
+import { isModern } from './accept.ts';
+import { isObject } from './requests.ts';
+
+/**
+ * Returns the status of an answer. Clients that accept `application/graphql-response+json` get 401 if nothing could run
+ * for want of a valid key. Older ones get 200 for every answer to an operation, as they take any other status for a
+ * failure of the network. Routers that ask for entities get 200 too, since most of them drop the errors of an answer
+ * with another status.
+ * @param status that the answer would be sent with otherwise
+ */
+export function statusOf<Status extends number | undefined>(
+  {
+    accepts,
+    errors,
+    data,
+    operation,
+    hadOperation,
+  }: {
+    readonly accepts: string;
+    readonly errors: readonly GraphQLFormattedError[];
+    readonly data: () => unknown;
+    /** Null if the request holds none that could be found. */
+    readonly operation: OperationDefinitionNode | null;
+    readonly hadOperation: boolean;
+  },
+  status: Status,
+): Status | 200 | 401 {
+  if (errors.length > 0 && operation !== null && asksForEntities(operation)) return 200;
+  if (!isModern(accepts)) return status === 400 && hadOperation ? 200 : status;
+  const isUnauthenticated =
+    errors.length > 0 && errors.every(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+  return isUnauthenticated && isNothing(data()) ? 401 : status;
+}
+
+/** True if an operation asks for entities. Only routers do, and they ask at the root, under any alias. */
+function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
+  return selectionSet.selections.some(
+    (selection) => selection.kind === Kind.FIELD && selection.name.value === '_entities',
+  );
+}
+
+/** Statuses by code, for tables. An answer of JSON would be sent with 200 though nothing came. */
+const STATUSES: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  MONTHLY_QUOTA_EXCEEDED: 429,
+  KEY_BUDGET_SPENT: 429,
+  KEY_EXPIRED: 401,
+  OVERLOADED: 503,
+  BAD_USER_INPUT: 400,
+  OPERATION_TOO_EXPENSIVE: 400,
+  DOCUMENT_NOT_ALLOWED: 403,
+  PERSISTED_QUERY_NOT_FOUND: 404,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_INVALID_RESPONSE: 502,
+  UPSTREAM_INCOMPLETE: 502,
+  UPSTREAM_ROUTE_ABSENT: 502,
+  NOT_HELD: 404,
+  UPSTREAM_TIMEOUT: 504,
+  OPERATION_TIMEOUT: 504,
+};
+
+export function statusOfError(error: unknown): number {
+  const extensions = isObject(error) ? error.extensions : undefined;
+  return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
+}
+
+/** True if an answer, at any depth, holds nothing but nulls. */
+export function isNothing(value: unknown): boolean {
+  return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
+}
