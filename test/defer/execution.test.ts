@@ -2,7 +2,7 @@ import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse }
 import { describe, expect, it } from 'vitest';
 import { IncrementalRun } from '../../src/graphql/execution/incremental.ts';
 import { fragmentsIn, planOperation } from '../../src/graphql/execution/plan.ts';
-import { createDeferringCollector, hasActiveDeferrals } from '../../src/graphql/request/delivery.ts';
+import { createDeferringCollector, hasActiveDeferrals } from '../../src/graphql/request/deferrals.ts';
 
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT

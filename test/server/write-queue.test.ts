@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
-import { WriteQueue } from '../../src/server/server.ts';
+import { WriteQueue } from '../../src/server/write-queue.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -1,0 +1,230 @@
+import {
+  type DirectiveNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  GraphQLDirective,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  type InlineFragmentNode,
+  isAbstractType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  typeFromAST,
+  visit,
+} from 'graphql';
+import { type DeferUsage, type FieldCollector, fragmentsIn } from '../execution/plan.ts';
+import type { PlannedOperation } from './prepared-operation.ts';
+
+/** The operation that a collector is made of, with the variables of its directives. */
+interface DeferralScope {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+interface FieldDetails {
+  readonly node: FieldNode;
+  readonly usage: DeferUsage | undefined;
+}
+
+/** The origin of a list of nodes: their selections, and the fragments that they are delivered with. */
+interface Origin {
+  readonly details: readonly FieldDetails[];
+  readonly usages: UsageSet;
+}
+
+type UsageSet = ReadonlySet<DeferUsage>;
+
+const NONE: UsageSet = new Set();
+
+/**
+ * True if an operation has a `@defer` that is not switched off. Others of its document have variables of
+ * their own, and nothing is known of those.
+ */
+export function hasActiveDeferrals({ schema, operation, fragments, variables }: DeferralScope): boolean {
+  let isActive = false;
+  const look = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode) => {
+    for (const directive of node.directives ?? []) {
+      if (directive.name.value !== 'defer') continue;
+      if (valuesOf(schema, directive, node, variables) !== null) isActive = true;
+    }
+  };
+  // A set goes through what is added on the way, too.
+  const reached = new Set<OperationDefinitionNode | FragmentDefinitionNode>([operation]);
+  const follow = (node: FragmentSpreadNode) => {
+    look(node);
+    const fragment = fragments[node.name.value];
+    if (fragment !== undefined) reached.add(fragment);
+  };
+  for (const node of reached) visit(node, { Field: look, FragmentSpread: follow, InlineFragment: look });
+  return isActive;
+}
+
+/** The values of a directive; null if it is switched off. */
+function valuesOf(
+  schema: GraphQLSchema,
+  directive: DirectiveNode,
+  node: { readonly directives?: readonly DirectiveNode[] },
+  variables: DeferralScope['variables'],
+) {
+  const definition = schema.getDirective(directive.name.value);
+  if (!(definition instanceof GraphQLDirective)) return null;
+  const values = getDirectiveValues(definition, node, variables) ?? {};
+  if (values.if === false) return null;
+  return { label: typeof values.label === 'string' ? values.label : undefined };
+}
+
+/**
+ * Collects selections by `@defer`, each field once, as the draft of the specification says (Incremental
+ * Delivery, v0.2). A field that is selected outside of a deferred fragment too isn't deferred. One that several
+ * fragments defer goes with the first of them to be complete.
+ */
+export function createDeferringCollector(scope: DeferralScope): FieldCollector {
+  /** Nodes of a field, of which each plan has a list of its own, with their origin. */
+  const origin = Symbol('origin');
+  type Nodes = readonly FieldNode[] & { [origin]?: Origin };
+
+  function select(type: GraphQLObjectType, nodes: Nodes | null) {
+    const collected = new CollectedFields(scope, type);
+    const { details, usages } = nodes?.[origin] ?? { details: [], usages: NONE };
+    if (nodes === null) collected.add(scope.operation.selectionSet, undefined);
+    for (const { node, usage } of details) {
+      if (node.selectionSet) collected.add(node.selectionSet, usage);
+    }
+    return grouped(collected, usages);
+  }
+
+  /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
+  function grouped(
+    { fields, begins }: CollectedFields,
+    usageSet: UsageSet,
+  ): ReturnType<FieldCollector['select']> {
+    const here = new Map<string, readonly FieldNode[]>();
+    const groups: { readonly usages: UsageSet; readonly fields: Map<string, readonly FieldNode[]> }[] = [];
+    for (const [key, details] of fields) {
+      const usages = outermost(details);
+      const isHere = isSame(usages, usageSet);
+      let group = isHere ? undefined : groups.find((other) => isSame(other.usages, usages));
+      if (!isHere && group === undefined) {
+        group = { usages, fields: new Map() };
+        groups.push(group);
+      }
+      const nodes: Nodes = Object.assign([...new Set(details.map(({ node }) => node))], {
+        [origin]: { details, usages },
+      });
+      (group?.fields ?? here).set(key, nodes);
+    }
+    if (groups.length === 0 && begins.length === 0) return { fields: here };
+    return {
+      fields: here,
+      deferred: { begins, groups: groups.map(({ usages, fields }) => ({ usages: [...usages], fields })) },
+    };
+  }
+
+  return { select };
+}
+
+/** The fields of one selection, and the deferred fragments that begin there. */
+class CollectedFields {
+  readonly fields = new Map<string, FieldDetails[]>();
+  readonly begins: DeferUsage[] = [];
+  readonly #scope: DeferralScope;
+  readonly #type: GraphQLObjectType;
+  /** Names of the fragments that were looked into, by the deferred fragment around them. */
+  readonly #seen = new Map<DeferUsage | undefined, Set<string>>();
+
+  constructor(scope: DeferralScope, type: GraphQLObjectType) {
+    this.#scope = scope;
+    this.#type = type;
+  }
+
+  add({ selections }: SelectionSetNode, usage: DeferUsage | undefined): void {
+    for (const selection of selections) {
+      if (!this.#isIncluded(selection)) continue;
+      if (selection.kind === Kind.FIELD) this.#addField(selection, usage);
+      else this.#addFragment(selection, usage);
+    }
+  }
+
+  #addField(node: FieldNode, usage: DeferUsage | undefined): void {
+    const key = (node.alias ?? node.name).value;
+    const details = this.fields.get(key);
+    if (details === undefined) this.fields.set(key, [{ node, usage }]);
+    else details.push({ node, usage });
+  }
+
+  #addFragment(selection: FragmentSpreadNode | InlineFragmentNode, around: DeferUsage | undefined): void {
+    const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+    const fragment = isSpread ? this.#scope.fragments[selection.name.value] : selection;
+    if (fragment === undefined || !this.#applies(fragment)) return;
+    const directive = selection.directives?.find(({ name }) => name.value === 'defer');
+    const values = directive && valuesOf(this.#scope.schema, directive, selection, this.#scope.variables);
+    const begun = values == null ? undefined : { label: values.label, parent: around };
+    const usage = begun ?? around;
+    if (isSpread && begun === undefined && !this.#isFirst(selection.name.value, usage)) return;
+    if (begun !== undefined) this.begins.push(begun);
+    this.add(fragment.selectionSet, usage);
+  }
+
+  /** True if a fragment that is spread as it is has anything to add. */
+  #isFirst(name: string, usage: DeferUsage | undefined): boolean {
+    const names = this.#seen.get(usage) ?? new Set();
+    this.#seen.set(usage, names);
+    if (names.has(name)) return false;
+    names.add(name);
+    return true;
+  }
+
+  #applies({ typeCondition }: FragmentDefinitionNode | InlineFragmentNode): boolean {
+    if (typeCondition === undefined) return true;
+    const { schema } = this.#scope;
+    const condition = typeFromAST(schema, typeCondition);
+    if (condition === this.#type) return true;
+    return isAbstractType(condition) && schema.isSubType(condition, this.#type);
+  }
+
+  #isIncluded(selection: SelectionNode): boolean {
+    if (!selection.directives?.length) return true;
+    const { variables } = this.#scope;
+    return (
+      getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if !== true &&
+      getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false
+    );
+  }
+}
+
+/** The deferred fragments that a field belongs to, but for those within others of them; none if it isn't deferred. */
+function outermost(details: readonly FieldDetails[]): UsageSet {
+  const usages = new Set<DeferUsage>();
+  for (const { usage } of details) {
+    if (usage === undefined) return NONE;
+    usages.add(usage);
+  }
+  for (const usage of usages) {
+    for (let around = usage.parent; around !== undefined; around = around.parent) {
+      if (!usages.has(around)) continue;
+      usages.delete(usage);
+      break;
+    }
+  }
+  return usages;
+}
+
+function isSame(one: UsageSet, other: UsageSet): boolean {
+  if (one.size !== other.size) return false;
+  for (const usage of one) if (!other.has(usage)) return false;
+  return true;
+}
+
+export function scopeOf({ prepared, variables }: PlannedOperation, schema: GraphQLSchema): DeferralScope {
+  const { document, operation } = prepared;
+  return { schema, operation, fragments: fragmentsIn(document), variables };
+}
