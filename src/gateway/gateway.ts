@@ -11,18 +11,15 @@ import { Admission } from '../graphql/request/admission.ts';
 import { AnswersTable } from '../graphql/request/answers.ts';
 import { openRunning } from '../graphql/request/apollo.ts';
 import { createCallers } from '../graphql/request/callers.ts';
+import { Execution } from '../graphql/request/execution.ts';
 import { received } from '../graphql/request/forms.ts';
 import { openKeyDoors } from '../graphql/request/key-doors.ts';
+import type { OperationEvent } from '../graphql/request/operation-events.ts';
+import { createOpenRun, type LoadingMeans } from '../graphql/request/operation-run.ts';
+import type { OperationsParts } from '../graphql/request/operations-parts.ts';
 import { createPersisted } from '../graphql/request/persisted.ts';
 import { PlainRequests } from '../graphql/request/plain-requests.ts';
 import { PreparedOperations } from '../graphql/request/prepared-operations.ts';
-import {
-  createOpenRun,
-  Execution,
-  type LoadingMeans,
-  type OperationEvent,
-  type OperationsParts,
-} from '../graphql/request/run.ts';
 import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
 import { createSchema, type SchemaPart } from '../graphql/schema/schema.ts';

@@ -20,7 +20,7 @@ export type {
 } from '../gateway/plugin.ts';
 export { definePlugin } from '../gateway/plugin.ts';
 export type { KeyHolder } from '../graphql/request/key-doors.ts';
-export type { OperationEvent } from '../graphql/request/run.ts';
+export type { OperationEvent } from '../graphql/request/operation-events.ts';
 export type { SchemaPart } from '../graphql/schema/schema.ts';
 export type { Attempt } from '../service/attempt.ts';
 export type { Endpoint } from '../service/call.ts';

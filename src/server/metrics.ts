@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gateway, Observer } from '../gateway/gateway.ts';
-import type { OperationEvent } from '../graphql/request/run.ts';
+import type { OperationEvent } from '../graphql/request/operation-events.ts';
 
 /**
  * Metrics of one process. One that is made with a function has that called each time that it is read, with its values

@@ -3,7 +3,7 @@ import type { StoreOutage } from '../../src/cache/outage.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
-import type { OperationEvent } from '../../src/graphql/request/run.ts';
+import type { OperationEvent } from '../../src/graphql/request/operation-events.ts';
 import { plugins as all } from '../../src/plugins.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';

@@ -5,8 +5,8 @@ import { Flow, inSlice, type Job, mayBeginAtOnce } from '../../shared/async/turn
 import { errorBody } from '../../shared/errors.ts';
 import { isModern } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
+import { onceOver } from './delivery.ts';
 import type { GatewayResponse } from './responses.ts';
-import { onceOver } from './run.ts';
 import type { Handle } from './stages.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */

@@ -4,26 +4,16 @@ import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { byteLengthOf, type ErrorBehavior, type StringPieces } from '../execution/columns.ts';
+import { addHeaders, rounded, secondsUntil, setHeaders, setRunHeaders } from './answer-headers.ts';
 import { writeBody } from './body.ts';
 import { provenBy } from './callers.ts';
 import { entityTag, tagged } from './entity-tags.ts';
+import { describeOperation, eventOf } from './operation-events.ts';
+import { type OperationRun, type RanOperation, shown, type WrittenAnswer } from './operation-run.ts';
+import type { OperationsParts } from './operations-parts.ts';
 import type { PlainRequest } from './plain-requests.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
-import {
-  addHeaders,
-  describeOperation,
-  eventOf,
-  type OperationRun,
-  type OperationsParts,
-  type RanOperation,
-  rounded,
-  secondsUntil,
-  setHeaders,
-  setRunHeaders,
-  shown,
-  type WrittenAnswer,
-} from './run.ts';
 import { readsSchemaAlone } from './schema-reads.ts';
 import { shownErrors } from './shown-errors.ts';
 import type { Handle, Incoming } from './stages.ts';

@@ -25,29 +25,24 @@ import { errorBody, excerpt, Failure, type FailureCode } from '../../shared/erro
 import { conditionsOf } from '../execution/plan.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
 import { isModern, mayAccept } from './accept.ts';
+import { setRunHeaders } from './answer-headers.ts';
 import type { AnswersTable } from './answers.ts';
 import { writeBody } from './body.ts';
 import { UNPROVEN } from './callers.ts';
+import { onceOver } from './delivery.ts';
 import { entityTag, tagged } from './entity-tags.ts';
+import type { Execution } from './execution.ts';
 import { forApollo } from './for-apollo.ts';
 import { inputRefusal } from './input-limits.ts';
 import { limitRules } from './limit-rules.ts';
+import { extensionsOf, type OpenRun, type OperationRun, type RanOperation } from './operation-run.ts';
+import type { OperationsParts } from './operations-parts.ts';
 import { isExplained, type PlainRequest, type PlainRequests } from './plain-requests.ts';
 import { PREFLIGHTED_HEADERS } from './preflight.ts';
 import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
 import type { PreparedOperations } from './prepared-operations.ts';
 import { type GatewayRequest, METHODS } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
-import {
-  type Execution,
-  extensionsOf,
-  type OpenRun,
-  type OperationRun,
-  type OperationsParts,
-  onceOver,
-  type RanOperation,
-  setRunHeaders,
-} from './run.ts';
 import { mayReadSchema, readsSchemaAlone } from './schema-reads.ts';
 import { shownErrors } from './shown-errors.ts';
 import type { Incoming } from './stages.ts';

@@ -166,3 +166,10 @@ function asGraphQLError(error: unknown): GraphQLError {
   const cause = error instanceof Error ? error : new Error(String(error));
   return new GraphQLError(cause.message, { originalError: cause });
 }
+
+/** Calls back once an answer is executed: at once if it is whole, otherwise with the last of its parts. */
+export function onceOver(delivery: Delivery | null, callBack: () => void): void {
+  const over = delivery?.over ?? null;
+  if (over === null) callBack();
+  else void over.finally(callBack);
+}

@@ -4,10 +4,10 @@ import { acceptingInstead } from './accept.ts';
 import { textIn } from './asked-operation.ts';
 import type { CallerOf } from './callers.ts';
 import type { Delivery } from './delivery.ts';
+import type { OperationsParts } from './operations-parts.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import { type GatewayResponse, VARIES } from './responses.ts';
-import type { OperationsParts } from './run.ts';
 import type { Handle, HandleRequest } from './stages.ts';
 
 /** Opens the stage that reads the operation of a request, and answers it whole or in parts. */

@@ -2,14 +2,10 @@ import { Semaphore } from 'async-mutex';
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
 import { runPlan } from '../../graphql/execution/run.ts';
 import { provenBy } from '../../graphql/request/callers.ts';
+import { eventOf } from '../../graphql/request/operation-events.ts';
+import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/request/operation-run.ts';
+import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
 import type { GatewayRequest } from '../../graphql/request/requests.ts';
-import {
-  eventOf,
-  extensionsOf,
-  type OpenRun,
-  type OperationRun,
-  type OperationsParts,
-} from '../../graphql/request/run.ts';
 import { errorOf } from '../../graphql/schema/errors.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';

@@ -13,8 +13,8 @@ import { type Plan, planOperation } from '../../graphql/execution/plan.ts';
 import { inputRefusal } from '../../graphql/request/input-limits.ts';
 import { isDeepOperation } from '../../graphql/request/nesting.ts';
 import { errorBehaviorOf, unknownOnError } from '../../graphql/request/on-error.ts';
+import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
 import { unlisted } from '../../graphql/request/persisted.ts';
-import type { OperationsParts } from '../../graphql/request/run.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
 import { refused, refusedAs, withCode } from './live-errors.ts';
 

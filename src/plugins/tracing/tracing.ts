@@ -20,8 +20,8 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Plugin } from '../../gateway/plugin.ts';
+import { onceOver } from '../../graphql/request/delivery.ts';
 import type { GatewayResponse } from '../../graphql/request/responses.ts';
-import { onceOver } from '../../graphql/request/run.ts';
 import type { Handle } from '../../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../../service/attempt.ts';
 import type { Call, Send } from '../../service/call.ts';

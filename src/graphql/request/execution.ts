@@ -1,0 +1,186 @@
+import type { GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import { Failure } from '../../shared/errors.ts';
+import type { createPricing } from '../cost/pricing.ts';
+import { byteLengthOf, lengthOf, type StringPieces } from '../execution/columns.ts';
+import { planOperation } from '../execution/plan.ts';
+import { type Executed, runPlan } from '../execution/run.ts';
+import { errorOf, formatError } from '../schema/errors.ts';
+import { writeBody } from './body.ts';
+import { describeOperation, eventOf } from './operation-events.ts';
+import { extensionsOf, type OperationRun, type WrittenAnswer } from './operation-run.ts';
+import type { OperationsParts } from './operations-parts.ts';
+import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
+import { shownErrors } from './shown-errors.ts';
+import { statusOf } from './statuses.ts';
+
+const NULL: StringPieces = ['null'];
+
+/** @param isOffline true to price what would have to be fetched, if cached answers of any age will do */
+type OpenPricing = (isOffline: boolean) => Promise<ReturnType<typeof createPricing>>;
+
+/** Prices and runs operations by their plans. */
+export class Execution {
+  readonly #parts: OperationsParts;
+  readonly #openPricing: OpenPricing;
+
+  /** @param openPricing loads what prices operations: most are never priced */
+  constructor(parts: OperationsParts, openPricing: OpenPricing) {
+    this.#parts = parts;
+    this.#openPricing = openPricing;
+  }
+
+  /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
+  async refusalOf(
+    planned: PlannedOperation,
+    { context: { caller } }: OperationRun,
+  ): Promise<GraphQLError | null> {
+    const { learned, config } = this.#parts;
+    const { prepared, variables, bound, plan } = planned;
+    if (caller.offline !== undefined || bound(learned.facts().maxRows) <= config.maxUpstreamCalls)
+      return null;
+    const { document, operation } = prepared;
+    const priced = { document, operation, variables, caller, plan };
+    const pricing = await this.#openPricing(false);
+    const refusal = await pricing.refusalOf(priced);
+    return refusal && errorOf(refusal, 400);
+  }
+
+  /**
+   * Prices an operation, in place of its answer.
+   * @throws GraphQLError if it is too dear to be priced
+   */
+  async explain(
+    { document, operation }: ValidOperation,
+    variables: PlannedOperation['variables'],
+    { context: { caller, warnings } }: OperationRun,
+  ) {
+    const plan = planOperation(this.#parts.schema, document, operation, variables);
+    const pricing = await this.#openPricing(caller.offline !== undefined);
+    const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
+    if (explained instanceof Failure) throw errorOf(explained, 400);
+    return explained;
+  }
+
+  async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
+    const { accepts, requestId } = run;
+    const { operation } = planned.prepared;
+    const executed = await runBounded(planned, run, this.#inParts(planned, run) ?? runPlan);
+    const isLong = this.tooLong(executed.data);
+    const data = isLong === null ? executed.data : NULL;
+    const errors =
+      isLong === null ? executed.errors.map((error) => this.#format(error, requestId)) : [isLong];
+    if (isLong === null && this.#deliver(run, operation, data, errors)) {
+      run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
+      return run.written;
+    }
+    this.finish(run, operation, errors);
+    const extensions = extensionsOf(run);
+    const about = { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true };
+    run.written = {
+      status: statusOf(about, 200),
+      data,
+      body: writeBody(data, shownErrors(errors, requestId), extensions),
+      operation,
+      extensions,
+    };
+    return run.written;
+  }
+
+  finish(
+    run: OperationRun,
+    operation: OperationDefinitionNode | null,
+    errors: readonly GraphQLFormattedError[],
+  ): void {
+    run.errors = errors;
+    const event = {
+      ...eventOf(run.bill, operation, errors),
+      durationMs: this.#parts.now() - run.startedAtMs,
+      requestId: run.requestId,
+      // Known by now, if it wasn't when the operation began.
+      ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
+    };
+    if (run.trace !== undefined) describeOperation(run.trace, event);
+    this.#parts.onOperation(event, run.context.caller);
+  }
+
+  /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
+  tooLong(text: StringPieces): GraphQLFormattedError | null {
+    const { maxAnswerBytes } = this.#parts.config;
+    return isLonger(text, maxAnswerBytes) ? this.#format(answerTooLong(maxAnswerBytes)) : null;
+  }
+
+  #format(error: GraphQLError, requestId?: string): GraphQLFormattedError {
+    const onError = (error: unknown) => this.#parts.onError(error, 'operation', requestId);
+    return formatError(error.toJSON(), error, onError);
+  }
+
+  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
+  #inParts(planned: PlannedOperation, { delivery, requestId }: OperationRun): typeof runPlan | null {
+    if (delivery === null) return null;
+    const { schema, config } = this.#parts;
+    const { maxAnswerBytes } = config;
+    const formatErrors = (errors: readonly GraphQLError[]) =>
+      shownErrors(
+        errors.map((error) => this.#format(error, requestId)),
+        requestId,
+      );
+    return delivery.runner(planned, schema, maxAnswerBytes, formatErrors, () =>
+      answerTooLong(maxAnswerBytes),
+    );
+  }
+
+  /** Leaves an answer to its delivery, if parts of it are to come. */
+  #deliver(
+    run: OperationRun,
+    operation: OperationDefinitionNode,
+    data: StringPieces,
+    errors: readonly GraphQLFormattedError[],
+  ): boolean {
+    if (run.delivery === null) return false;
+    const formatted = shownErrors(errors, run.requestId);
+    const onOver = (all: readonly GraphQLFormattedError[]) => {
+      this.finish(run, operation, all);
+      return extensionsOf(run);
+    };
+    if (!run.delivery.begin({ data: data.join(''), errors: formatted, onOver })) return false;
+    run.errors = errors;
+    run.isLasting = false;
+    return true;
+  }
+}
+
+async function runBounded(
+  { plan, variables, leadsToFigures }: PlannedOperation,
+  { context, participant, payer, onError }: OperationRun,
+  execute: typeof runPlan,
+): Promise<Executed> {
+  const { caller, effort, batchGate } = context;
+  if (leadsToFigures) participant.expect();
+  else participant.forgo();
+  try {
+    return await execute({
+      plan,
+      context,
+      variables,
+      onPause: batchGate.pauseDuring,
+      onList: (items: number) => effort.list(items),
+      onError: () => effort.fail(1),
+      errorBehavior: onError,
+      onHalt: payer.close,
+      job: caller,
+    });
+  } catch (error) {
+    if (effort.refusal === null || error !== effort.refusal) throw error;
+    return { data: NULL, errors: [errorOf(effort.refusal)] };
+  }
+}
+
+function isLonger(text: StringPieces, maxBytes: number): boolean {
+  const length = lengthOf(text);
+  return length > maxBytes || (length * 3 > maxBytes && byteLengthOf(text) > maxBytes);
+}
+
+function answerTooLong(limit: number): GraphQLError {
+  const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
+  return errorOf(new Failure('OPERATION_TOO_EXPENSIVE', message, { limit }));
+}
