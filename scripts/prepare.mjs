@@ -48,7 +48,7 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
 
 /** Refuses an SDL that isn't valid, with all that settings may add to it: the program that is built takes it as valid. */
 async function checkSchema() {
-  const { openSchema } = await import('../lib/gateway/gateway.js');
+  const { openSchema } = await import('../lib/gateway/open-schema.js');
   await openSchema();
   const parts = [];
   // The module that reads an SDL exports it with its resolvers.

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, pino, stdSerializers } from 'pino';
 import type { Config } from '../config/config.ts';
-import type { Observer } from '../gateway/gateway.ts';
+import type { Observer } from '../gateway/gateway-parts.ts';
 import { countsOf } from '../graphql/request/shown-errors.ts';
 import { excerpt } from '../shared/errors.ts';
 

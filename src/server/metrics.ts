@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Gateway, Observer } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Observer } from '../gateway/gateway-parts.ts';
 import type { OperationEvent } from '../graphql/request/operation-events.ts';
 
 /**

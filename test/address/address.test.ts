@@ -4,7 +4,7 @@ import { parse } from 'graphql';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
-import { openSchema } from '../../src/gateway/gateway.ts';
+import { openSchema } from '../../src/gateway/open-schema.ts';
 import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
 import { openFolder } from '../issued/issuing.ts';

@@ -10,7 +10,7 @@ import {
   type TypeNode,
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
-import { openSchema } from '../../src/gateway/gateway.ts';
+import { openSchema } from '../../src/gateway/open-schema.ts';
 import { FAILURES } from '../../src/shared/errors.ts';
 import { openProgram } from '../support/program.ts';
 

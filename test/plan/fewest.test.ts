@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFewestCalls } from '../../src/graphql/cost/tally.ts';
+import { createFewestCalls } from '../../src/graphql/cost/fewest-calls.ts';
 import { type Demand, demandFor, type Mode, type RowsOf } from '../../src/observations/planner/demand.ts';
 import { cover } from '../../src/observations/planner/modes.ts';
 import { Dice } from '../execution/dice.ts';

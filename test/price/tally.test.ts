@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFewestCalls, openTally } from '../../src/graphql/cost/tally.ts';
+import { createFewestCalls } from '../../src/graphql/cost/fewest-calls.ts';
+import { openTally } from '../../src/graphql/cost/tally.ts';
 import { demandFor, type Mode } from '../../src/observations/planner/demand.ts';
 import { Failure } from '../../src/shared/errors.ts';
 

@@ -1,5 +1,5 @@
 import type { GraphQLObjectType } from 'graphql';
-import { openSchema } from '../../src/gateway/gateway.ts';
+import { openSchema } from '../../src/gateway/open-schema.ts';
 import type { SchemaPart } from '../../src/graphql/schema/schema.ts';
 import { Failure } from '../../src/shared/errors.ts';
 

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config/config.ts';
-import { openSchema } from '../../src/gateway/gateway.ts';
+import { openSchema } from '../../src/gateway/open-schema.ts';
 import { openPlugins } from '../../src/gateway/opened-plugins.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 

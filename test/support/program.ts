@@ -1,7 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { StoreOutage } from '../../src/cache/outage.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { createGateway, openSchema } from '../../src/gateway/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { openSchema } from '../../src/gateway/open-schema.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 import type { OperationEvent } from '../../src/graphql/request/operation-events.ts';
 import { plugins as all } from '../../src/plugins.ts';

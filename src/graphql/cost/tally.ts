@@ -1,13 +1,10 @@
-import { type GraphQLField, type GraphQLSchema, getNamedType, type OperationDefinitionNode } from 'graphql';
-import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../observations/planner/demand.ts';
-import type { CoverLimits } from '../../observations/planner/tiling.ts';
+import type { Demand } from '../../observations/planner/demand.ts';
 import { openBill } from '../../service/bill.ts';
 import type { Call } from '../../service/call.ts';
-import { countries, indicators, observations } from '../../service/endpoints.ts';
+import { observations } from '../../service/endpoints.ts';
 import { type Payer, payerOf } from '../../service/payer.ts';
 import { Failure } from '../../shared/errors.ts';
-import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
-import { argumentsOf, holdsList, summing } from './bound.ts';
+import type { createFewestCalls } from './fewest-calls.ts';
 
 interface PricedCall extends Call {
   /** True if it is not sent, since a cached value answers it. */
@@ -32,6 +29,8 @@ const PRICED_BEYOND = 10;
 
 /** Figures that are planned for a made-up key: an operation that may run takes a plan of fewer, or none. */
 const MOST_PLANNED_UNPROVEN = 2_500;
+
+export type Tally = ReturnType<typeof openTally>;
 
 /** Opens the state of pricing one operation, while it goes on. */
 export function openTally(parts: Ceilings) {
@@ -111,137 +110,6 @@ export function openTally(parts: Ceilings) {
     /** Refuses the operation if it has come to more calls than it may take. */
     close() {
       if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
-    },
-  };
-}
-
-/** A field that takes calls: its estimated weight, and the response names of the fields down to it. */
-interface Weighed {
-  readonly weight: number;
-  readonly path: readonly string[];
-}
-
-/** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
-const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
-
-const SOME_ITEMS = 20;
-
-const SERIES_ROWS = 77;
-
-const NOTHING: Weighed = { weight: 0, path: [] };
-
-/**
- * Names the field of an operation that takes the most calls to a route, by its text and its arguments alone: lists are
- * taken to be as documented. Only names it, and decides nothing.
- * @returns response names down to it, such as `countries.observations`; null if no field takes calls
- */
-export function dearestField(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  scope: SelectionScope,
-  route: string,
-): string | null {
-  const isMeant = takenBy(route);
-  const dearestOf = summing<Weighed>(schema, scope, {
-    nothing: NOTHING,
-    both: (a, b) => (b.weight > a.weight ? b : a),
-    isLeftOut: (selection) => isLeftOut(selection, scope),
-    ofField(field, node, parentType, parents, dearestBelow) {
-      const args = argumentsOf(field, node, scope);
-      const isList = holdsList(field);
-      const type = getNamedType(field.type);
-      const { name } = rowTypeOf(type) ?? type;
-      const fieldCalls = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-      // The rows of a page are those that its connection was weighed for.
-      const items =
-        isList && rowTypeOf(parentType) === null
-          ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
-          : parents;
-      const below =
-        node.selectionSet === undefined
-          ? NOTHING
-          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
-      const { weight, path } = fieldCalls >= below.weight ? { weight: fieldCalls, path: [] } : below;
-      return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
-    },
-  });
-  const { path } = dearestOf(schema.getRootType(operation.operation), operation.selectionSet, 1);
-  return path.length === 0 ? null : path.join('.');
-}
-
-/** Tells fields that may take calls to a route from others. */
-function takenBy(route: string): (cost: FieldCost) => boolean {
-  if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
-  if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
-  return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
-}
-
-/** Weighs a field for each object that has it: rows of figures, or one call. */
-function ownWeight(
-  field: GraphQLField<unknown, unknown>,
-  args: Readonly<Record<string, unknown>>,
-  isList: boolean,
-): number {
-  const cost = costOf(field);
-  if (cost === 'ONCE') return Number.MIN_VALUE;
-  if (cost !== 'FIGURES') return 1;
-  const named = (one: string, many: string, all: number) => {
-    if (!field.args.some(({ name }) => name === many)) return 1;
-    return one in args ? 1 : Array.isArray(args[many]) ? args[many].length : all;
-  };
-  const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
-  const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
-  const isSeries = isList && (args.latest !== true || args.toYear != null);
-  return codes * keys * (isSeries ? SERIES_ROWS : 1);
-}
-
-function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
-  for (const [name, value] of Object.entries(args)) {
-    if (name !== 'orderBy' && Array.isArray(value)) return value.length;
-  }
-  return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
-}
-
-const NO_ROWS: RowsOf = () => 0;
-
-/**
- * Bounds the calls for figures from below while demands are still coming, at next to no work: each call brings a
- * number of rows and names a number of codes at the most, so the sums of the demands tell the least.
- */
-export function createFewestCalls(
-  { maxRows, maxCodes }: CoverLimits,
-  seriesRows: RowsOf,
-  rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
-) {
-  /** Rows by figure: for a series, the most that one demand takes of it. */
-  const counted = new Map<string, number>();
-  const countryCodes = new Set<string>();
-  const metricKeys = new Set<string>();
-  let [latest, series] = [0, 0];
-  return {
-    get figures() {
-      return counted.size;
-    },
-    get calls() {
-      // Latest figures may all stand in the series.
-      const rows = Math.max(series === 0 ? latest : 0, series);
-      const names = Math.max(countryCodes.size, metricKeys.size);
-      return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
-    },
-    /** Counts a figure, once for all its demands. */
-    add(demand: Demand) {
-      const { mode, years, countryCode, metricKey } = demand;
-      const key = wholeKey(demand);
-      const before = counted.get(key);
-      if (before !== undefined && mode === 'latest') return;
-      countryCodes.add(countryCode);
-      metricKeys.add(metricKey);
-      const rowsOf = years === null ? seriesRows : rowsWithin(years);
-      // A pair beyond the limit is a call of its own.
-      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsOf(countryCode, metricKey));
-      counted.set(key, Math.max(rows, before ?? 0));
-      if (mode === 'latest') latest += 1;
-      else series += Math.max(0, rows - (before ?? 0));
     },
   };
 }

@@ -58,7 +58,7 @@ const UNKNOWN_FACTS: Readonly<Facts> = {
 };
 
 /** The years of a series, from the first row to the last. */
-interface Span {
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -66,7 +66,7 @@ interface Span {
 export type Dimension = 'countries' | 'metrics';
 
 /** An answer to a data call, as far as it tells how the service behaves. */
-interface NotedAnswer {
+export interface NotedAnswer {
   readonly received: number;
   readonly meta: { readonly total: number | null; readonly limit: number | null };
   /** The figures that came. */

@@ -1,0 +1,25 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Config } from '../config/config.ts';
+import { batches, resolvers } from '../graphql/resolvers/generated.ts';
+import { entities } from '../graphql/resolvers/nodes.ts';
+import { createSchema, type SchemaPart } from '../graphql/schema/schema.ts';
+import type { Subgraph } from '../graphql/schema/subgraph.ts';
+
+/**
+ * The executable schema, with the parts that plugins bring.
+ * @throws TypeError naming a field that nothing provides
+ */
+export async function openSchema(
+  parts: readonly SchemaPart[] = [],
+  subgraph: Subgraph | null = null,
+): Promise<GraphQLSchema> {
+  return createSchema({ subgraph, parts, resolvers, entities, batches });
+}
+
+/** Loads the subgraph that settings describe; null if routers see what clients see. */
+export async function subgraphIn(config: Config): Promise<Subgraph | null> {
+  const { subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix } = config;
+  if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)
+    return null;
+  return (await import('../graphql/schema/subgraph.ts')).openSubgraph(config);
+}

@@ -1,0 +1,41 @@
+import { openLookups } from '../cache/lru.ts';
+import { openStore } from '../cache/open-store.ts';
+import { StoreOutage } from '../cache/outage.ts';
+import { openInFlight } from '../keys/open-in-flight.ts';
+import { openTenants } from '../keys/tenant.ts';
+import { openTenantCache } from '../keys/tenant-cache.ts';
+import { type Clock, createSteadyClock, systemClock } from '../shared/async/clock.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+
+export type Stores = Awaited<ReturnType<typeof openStores>>;
+
+export function openClocks(givenClock: Clock | undefined) {
+  const clock = givenClock ?? systemClock;
+  const steadyNow = createSteadyClock(clock.now);
+  // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
+  const elapsed = givenClock === undefined ? performance.now.bind(performance) : steadyNow;
+  return { clock, steadyNow, elapsed };
+}
+
+/** Opens the stores, and all that lives longer than an operation. */
+export async function openStores(
+  { config, observer, link }: GatewayParts,
+  clocks: ReturnType<typeof openClocks>,
+) {
+  const { clock, steadyNow } = clocks;
+  const store = await openStore({
+    url: config.cacheUrl,
+    timeoutMs: config.cacheTimeoutMs,
+    maxBytes: config.cacheMaxBytes,
+    now: steadyNow,
+    link,
+    onError(error) {
+      if (error instanceof StoreOutage && observer.outage !== undefined) observer.outage(error);
+      else observer.problem(error, 'cache');
+    },
+  });
+  const tenants = await openTenants(config.keyPepper, store, steadyNow);
+  const tenantCache = openTenantCache(store, config, tenants);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
+  return { ...clocks, store, tenants, tenantCache, inFlight, lookups: openLookups() };
+}

@@ -1,0 +1,91 @@
+import { type GraphQLField, type GraphQLSchema, getNamedType, type OperationDefinitionNode } from 'graphql';
+import { countries, indicators, observations } from '../../service/endpoints.ts';
+import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
+import { argumentsOf, holdsList, summing } from './bound.ts';
+
+/** A field that takes calls: its estimated weight, and the response names of the fields down to it. */
+interface Weighed {
+  readonly weight: number;
+  readonly path: readonly string[];
+}
+
+/** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
+const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
+
+const SOME_ITEMS = 20;
+
+const SERIES_ROWS = 77;
+
+const NOTHING: Weighed = { weight: 0, path: [] };
+
+/**
+ * Names the field of an operation that takes the most calls to a route, by its text and its arguments alone: lists are
+ * taken to be as documented. Only names it, and decides nothing.
+ * @returns response names down to it, such as `countries.observations`; null if no field takes calls
+ */
+export function dearestField(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  scope: SelectionScope,
+  route: string,
+): string | null {
+  const isMeant = takenBy(route);
+  const dearestOf = summing<Weighed>(schema, scope, {
+    nothing: NOTHING,
+    both: (a, b) => (b.weight > a.weight ? b : a),
+    isLeftOut: (selection) => isLeftOut(selection, scope),
+    ofField(field, node, parentType, parents, dearestBelow) {
+      const args = argumentsOf(field, node, scope);
+      const isList = holdsList(field);
+      const type = getNamedType(field.type);
+      const { name } = rowTypeOf(type) ?? type;
+      const fieldCalls = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
+      // The rows of a page are those that its connection was weighed for.
+      const items =
+        isList && rowTypeOf(parentType) === null
+          ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
+          : parents;
+      const below =
+        node.selectionSet === undefined
+          ? NOTHING
+          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
+      const { weight, path } = fieldCalls >= below.weight ? { weight: fieldCalls, path: [] } : below;
+      return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
+    },
+  });
+  const { path } = dearestOf(schema.getRootType(operation.operation), operation.selectionSet, 1);
+  return path.length === 0 ? null : path.join('.');
+}
+
+/** Tells fields that may take calls to a route from others. */
+function takenBy(route: string): (cost: FieldCost) => boolean {
+  if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
+  if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
+  return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
+}
+
+/** Weighs a field for each object that has it: rows of figures, or one call. */
+function ownWeight(
+  field: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  isList: boolean,
+): number {
+  const cost = costOf(field);
+  if (cost === 'ONCE') return Number.MIN_VALUE;
+  if (cost !== 'FIGURES') return 1;
+  const named = (one: string, many: string, all: number) => {
+    if (!field.args.some(({ name }) => name === many)) return 1;
+    return one in args ? 1 : Array.isArray(args[many]) ? args[many].length : all;
+  };
+  const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
+  const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
+  const isSeries = isList && (args.latest !== true || args.toYear != null);
+  return codes * keys * (isSeries ? SERIES_ROWS : 1);
+}
+
+function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
+  for (const [name, value] of Object.entries(args)) {
+    if (name !== 'orderBy' && Array.isArray(value)) return value.length;
+  }
+  return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
+}

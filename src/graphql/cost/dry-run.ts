@@ -1,0 +1,247 @@
+import { NO_TENANT_CACHE, type TenantCache } from '../../keys/tenant-cache.ts';
+import { cachedFiguresStage, type FiguresCache, findCached, isFresh } from '../../observations/cached.ts';
+import { createDataFetch, gatheredStage } from '../../observations/client.ts';
+import type { CallParts } from '../../observations/data-calls.ts';
+import { createObservationEntries, createPairReader } from '../../observations/entries.ts';
+import { type FetchBatch, type Figures, settleAll } from '../../observations/fetch.ts';
+import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
+import { createCachedNames } from '../../observations/loaders/cached-names.ts';
+import { Effort } from '../../observations/loaders/effort.ts';
+import { createLoaders } from '../../observations/loaders/loaders.ts';
+import type { Demand } from '../../observations/planner/demand.ts';
+import type { Learned } from '../../observations/planner/learned.ts';
+import { limitsOf } from '../../observations/planner/modes.ts';
+import { NO_PREFETCH } from '../../observations/prefetch.ts';
+import { createRevalidation } from '../../observations/revalidation.ts';
+import { openBill } from '../../service/bill.ts';
+import { cachedStage } from '../../service/cached-lists.ts';
+import type { Call } from '../../service/call.ts';
+import { coalescedStage } from '../../service/coalescing.ts';
+import { payerOf } from '../../service/payer.ts';
+import type { Sending } from '../../service/sending.ts';
+import { createWarnings } from '../../shared/warnings.ts';
+import type { GraphContext } from '../schema/context.ts';
+import { certaintyOf } from './certainty.ts';
+import { createFewestCalls } from './fewest-calls.ts';
+import type { PricedOperation, PricingParts, Supposed } from './pricing-parts.ts';
+import { answeringBy, assumptionsOf } from './stand-in.ts';
+import type { Tally } from './tally.ts';
+import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
+
+/** Opens the context that one operation is priced in, over a stand-in for the service. */
+export function openDryRun(
+  parts: PricingParts,
+  { caller, document }: PricedOperation,
+  supposed: Supposed,
+  learned: Learned,
+  tally: Tally,
+) {
+  const { planning, cache, pooling } = parts.figures;
+  const { bill, payer } = tally;
+  const tenantCache = readOnlyCache(cache.tenantCache);
+  const years = createYearsWanted();
+  const assumptions = assumptionsOf(planning.learned, supposed, years, tally);
+  const noteCached = (call: Call) => tally.calls.push({ ...call, isCached: true });
+  const outage = { failure: () => null };
+  const answering = answeringBy(parts, (call) => tally.calls.push({ ...call, isCached: false }), assumptions);
+  const send = coalescedStage(async (call, sending) => {
+    const answer = await answering(call, sending);
+    if (!call.isPublic) tenantCache.accept(caller.tenant);
+    return answer;
+  });
+  const dryCache = { ...cache, tenantCache, entries: createObservationEntries(tenantCache), save() {} };
+  const ask = cachedStage(send, dryCache, outage, noteCached);
+  const dry: CallParts = {
+    planning: { ...planning, learned },
+    service: { send, ask, outage },
+    cache: { ...dryCache, refusedNames: { ...cache.refusedNames, add() {} } },
+    events: {
+      onCached: (demand) => tally.cachedDemands.push(demand),
+      onExpired() {
+        tally.mayBeRenewed = true;
+      },
+    },
+  };
+  const { isDeriving } = certaintyOf(document, parts.schema);
+  const isSharedCacheable = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
+  const lone = createLoneFigures(dry, (next) => {
+    const counting = talliedStage(next, planning.learned, isDeriving, tally);
+    return isSharedCacheable ? sparedStage(counting) : counting;
+  });
+  const signal = new AbortController().signal;
+  const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
+  const effort = new Effort(caller.tenant, () => tally.refusal);
+  const batchGate = createBatchGate(pooling.holdMs);
+  const loaders = createLoaders({
+    ask,
+    sending,
+    figures: counted(lone, dry.cache, isDeriving, years, tally),
+    batchGate,
+    effort,
+    tickersLearned: { ...parts.tickersLearned },
+    learned: planning.learned,
+    mayGuess(tenant) {
+      if (!pooling.ledger.mayGuess(tenant)) return false;
+      tally.mayGuess = true;
+      // Before any list has come, the guess may be wrong whatever the list will be.
+      if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
+      return false;
+    },
+    cachedNames: createCachedNames(dryCache, planning.learned),
+  });
+  const context: GraphContext = {
+    caller,
+    bill,
+    loaders,
+    batchGate,
+    effort,
+    warnings: createWarnings(),
+    maxListItems: parts.maxListItems,
+    quota: () => parts.quota(caller.tenant),
+  };
+  return {
+    context,
+    /** Lists the calls that would bring these demands, were they not cached, if an operation might send so many. */
+    async fetchCached(demands: readonly Demand[]): Promise<void> {
+      const fewest = createFewestCalls(limitsOf(dry.planning), learned.seriesRows, learned.rowsWithin);
+      for (const demand of demands) fewest.add(demand);
+      if (fewest.calls > parts.maxUpstreamCalls) return;
+      const service = { ...dry.service, send: answeringBy(parts, noteCached, assumptions) };
+      const cachedBill = openBill();
+      const silent = { onOutcomes() {} };
+      const paid = { ...sending, bill: cachedBill, payer: payerOf(cachedBill) };
+      return createDataFetch({ ...dry, service })(demands, paid, silent);
+    },
+  };
+}
+
+/** Looks at demands about to be planned: if they take just the calls of their plan, and too many. */
+function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
+  /** True if a demand is for a series whose length is known: it takes just the calls of its plan. */
+  const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
+    mode === 'series' &&
+    years === null &&
+    learned.facts().totals === 'true' &&
+    learned.hasSeriesRows(countryCode, metricKey);
+  return async (demands, sending, listener) => {
+    // If several figures go with another one, the service is asked for the latest.
+    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
+    for (const demand of demands) tally.want(demand);
+    await next(demands, sending, listener);
+  };
+}
+
+/**
+ * Spares demands that a call before may have brought, and the operation has cached by then: figures of any country with
+ * any metric that were asked for together.
+ */
+function sparedStage(next: FetchBatch): FetchBatch {
+  const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
+  const isBrought = ({ countryCode, metricKey }: Demand) =>
+    asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
+  return (demands, sending, listener) => {
+    const missing = demands.filter((demand) => !isBrought(demand));
+    settleAll(listener, demands.filter(isBrought), []);
+    asked.push({
+      codes: new Set(missing.map(({ countryCode }) => countryCode)),
+      keys: new Set(missing.map(({ metricKey }) => metricKey)),
+    });
+    return next(missing, sending, listener);
+  };
+}
+
+/**
+ * Wraps figures so that they are counted as soon as they are wanted and seen not to be cached, before any are gathered,
+ * looked up or planned. None are looked for once it is known that the operation is refused.
+ * @param isDeriving true if figures are asked for that others may be compared with
+ */
+function counted(
+  figures: Figures,
+  { tenantCache, entries, refusedNames, freshness, now }: FiguresCache,
+  isDeriving: boolean,
+  years: YearsWanted,
+  tally: Tally,
+): Figures {
+  return {
+    ...figures,
+    find(demands, sending) {
+      const { tenant } = sending.caller;
+      const outcomes = figures.find(demands, sending);
+      if (!tenantCache.isAtHand) return outcomes;
+      const cachedEntries = outcomes === null ? entries.atHand(tenant, demands) : [];
+      for (const [i, demand] of demands.entries()) {
+        const isCached =
+          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), freshness);
+        if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
+        tally.want(demand);
+        // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
+        if (isDeriving) tally.isCertain = false;
+      }
+      return outcomes;
+    },
+    async fetch(demands, ...sending) {
+      if (tally.refusal !== null) throw tally.refusal;
+      for (const demand of demands) if (demand.years !== null) years.add(demand);
+      return figures.fetch(demands, ...sending);
+    },
+  };
+}
+
+/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
+function readOnlyCache(tenantCache: TenantCache): TenantCache {
+  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
+  let isTakenForAccepted = false;
+  return {
+    ...tenantCache,
+    save() {},
+    accept() {
+      isTakenForAccepted = true;
+    },
+    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
+    refuse: () => undefined,
+  };
+}
+
+/**
+ * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
+ * @param watched looks at the demands before they are planned
+ */
+function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => FetchBatch): Figures {
+  const { cache, service } = parts;
+  // The calls are none that the key sends.
+  const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
+  const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
+  const fetch = cachedFiguresStage(gatheredStage(watched(createDataFetch(parts))), caching);
+  const cachedPairs = createPairReader(cache.tenantCache, cache.entries.several);
+  return { find: findCached(caching), fetch, several: cache.entries.several, cachedPairs };
+}
+
+/**
+ * The present knowledge, to plan by and not to add to.
+ * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
+ */
+export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
+  const facts = { ...learned.facts(), totals };
+  const fixed = (names: Learned['listed']['metrics']): typeof names => ({
+    size: names.size,
+    has: (name) => names.has(name),
+    add() {},
+    [Symbol.iterator]: () => names[Symbol.iterator](),
+  });
+  const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
+    countries: fixed(countries),
+    metrics: fixed(metrics),
+  });
+  return {
+    ...learned,
+    facts: () => facts,
+    learn() {},
+    answered: fixedNames(learned.answered),
+    listed: fixedNames(learned.listed),
+    learnCountryCodes() {},
+    noteAnswer: () => facts,
+    figured: fixedNames(learned.figured),
+    learnSeries() {},
+    learnWithin() {},
+  };
+}

@@ -1,0 +1,46 @@
+import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../observations/planner/demand.ts';
+import type { CoverLimits } from '../../observations/planner/tiling.ts';
+
+const NO_ROWS: RowsOf = () => 0;
+
+/**
+ * Bounds the calls for figures from below while demands are still coming, at next to no work: each call brings a
+ * number of rows and names a number of codes at the most, so the sums of the demands tell the least.
+ */
+export function createFewestCalls(
+  { maxRows, maxCodes }: CoverLimits,
+  seriesRows: RowsOf,
+  rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
+) {
+  /** Rows by figure: for a series, the most that one demand takes of it. */
+  const counted = new Map<string, number>();
+  const countryCodes = new Set<string>();
+  const metricKeys = new Set<string>();
+  let [latest, series] = [0, 0];
+  return {
+    get figures() {
+      return counted.size;
+    },
+    get calls() {
+      // Latest figures may all stand in the series.
+      const rows = Math.max(series === 0 ? latest : 0, series);
+      const names = Math.max(countryCodes.size, metricKeys.size);
+      return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
+    },
+    /** Counts a figure, once for all its demands. */
+    add(demand: Demand) {
+      const { mode, years, countryCode, metricKey } = demand;
+      const key = wholeKey(demand);
+      const before = counted.get(key);
+      if (before !== undefined && mode === 'latest') return;
+      countryCodes.add(countryCode);
+      metricKeys.add(metricKey);
+      const rowsOf = years === null ? seriesRows : rowsWithin(years);
+      // A pair beyond the limit is a call of its own.
+      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsOf(countryCode, metricKey));
+      counted.set(key, Math.max(rows, before ?? 0));
+      if (mode === 'latest') latest += 1;
+      else series += Math.max(0, rows - (before ?? 0));
+    },
+  };
+}

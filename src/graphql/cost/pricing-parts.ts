@@ -1,0 +1,35 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { QuotaRecord } from '../../keys/ledger.ts';
+import type { Tenant } from '../../keys/tenant.ts';
+import type { FiguresParts } from '../../observations/client.ts';
+import type { TickersLearned } from '../../observations/loaders/tickers.ts';
+import type { Endpoint } from '../../service/call.ts';
+import type { Caller } from '../../service/caller.ts';
+import type { Plan } from '../execution/plan.ts';
+import type { openGivenLists } from './bound.ts';
+
+export interface PricedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  readonly plan: Plan;
+}
+
+export interface PricingParts {
+  readonly figures: FiguresParts;
+  readonly schema: GraphQLSchema;
+  readonly given: ReturnType<typeof openGivenLists>;
+  /** Endpoints of parts of the graph that plugins bring. */
+  readonly partEndpoints: readonly Endpoint[];
+  readonly tickersLearned: TickersLearned;
+  readonly maxUpstreamCalls: number;
+  readonly maxListItems: number;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
+}
+
+/**
+ * The assumption of a price if nothing is known. `expected`: the service holds every figure, and lists and records of
+ * the documented size. `least`: it holds nothing.
+ */
+export type Supposed = 'expected' | 'least';

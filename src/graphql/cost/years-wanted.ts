@@ -1,0 +1,16 @@
+import { type Demand, pairKey } from '../../observations/planner/demand.ts';
+
+/** Notes a year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
+export function createYearsWanted() {
+  const wanted = new Map<string, number[]>();
+  return {
+    of: (countryCode: string, metricKey: string) => wanted.get(pairKey(countryCode, metricKey)) ?? null,
+    add({ pairKey: key, years }: Demand) {
+      const year = years && (years.to ?? years.from);
+      const before = wanted.get(key) ?? [];
+      if (year !== null && !before.includes(year)) wanted.set(key, [...before, year]);
+    },
+  };
+}
+
+export type YearsWanted = ReturnType<typeof createYearsWanted>;
