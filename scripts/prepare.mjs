@@ -17,14 +17,21 @@ const GRAPHIQL = `${root}src/graphiql/`;
 const MODULES = `${GRAPHIQL}node_modules`;
 const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
-/** Files of packages that no program reads: maps of sources and the sources, words for people, tests, and a build for browsers. */
+/**
+ * Files of packages that no program reads: maps of sources and the sources, words for people, tests, builds for browsers and
+ * for other readers than Node, types for CommonJS, and the alphabets of bodies that a server of Apollo's own would parse.
+ */
 const UNREAD = [
   /\.(map|tsbuildinfo)$/,
   /\/(?!licen[cs]e|copying|notice)[^/]*\.(md|markdown)$/i,
   /\/(test|tests|example|examples|benchmark|bench|\.github)\//,
   /\/@apollo\/[^/]+\/src\/.*\.ts$/,
+  /\/@apollo\/server\/dist\/cjs\//,
   /\/@apollo\/protobufjs\/(dist|cli|ext)\//,
   /\/lru-cache\/dist\/.*\/(browser|react-native)\//,
+  /\/lru-cache\/dist\/.*(?<!\/node\/index\.min)\.js$/,
+  /\/iconv-lite\/encodings\/tables\//,
+  /\.d\.cts$/,
   /\/(graphql-sse|graphql-ws)\/umd\//,
   /\/qs\/dist\//,
 ];

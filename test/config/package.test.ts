@@ -151,7 +151,7 @@ describe('the package', () => {
         'schema',
       ].toSorted(),
     );
-    expect((await stat(installed.tarball)).size).toBeLessThan(6_300_000);
+    expect((await stat(installed.tarball)).size).toBeLessThan(6_000_000);
     const files = await readdir(installed.installed, { recursive: true });
     expect(files).toContain('dist/graphiql/index.html');
     // Finds the code that draws, with the fonts of pictures and their licence.
