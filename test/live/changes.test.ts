@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { observationId } from '../../src/graphql/resolvers/observations.ts';
+import { observationId } from '../../src/graphql/resolvers/observation-ids.ts';
 import { changesBetween, digestOf } from '../../src/plugins/subscriptions/figures.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 

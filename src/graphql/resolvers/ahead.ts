@@ -28,8 +28,10 @@ import {
   rowTypeOf,
   scopeOfRows,
 } from '../schema/selection.ts';
-import { derivedOf, type ObservationFilter, prefetchLatest, prefetchRows } from './observations.ts';
-import { checkMetricKey, doubtKeys, maxAgeMsOf } from './warned.ts';
+import { checkMetricKey, maxAgeMsOf } from './argument-checks.ts';
+import { type ObservationFilter, prefetchRows } from './observation-rows.ts';
+import { derivedOf, prefetchLatest } from './operand-prefetch.ts';
+import { doubtKeys } from './warned.ts';
 
 export type ExpectedCountries = ReturnType<ReturnType<typeof createLoaders>['expectedCountries']>;
 

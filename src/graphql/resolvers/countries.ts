@@ -9,14 +9,13 @@ import type { CountryRef, GraphContext } from '../schema/context.ts';
 import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../schema/generated.ts';
 import { perSelection, scopeOfRows, selectedFields } from '../schema/selection.ts';
 import { type ExpectedCountries, withPrefetchedFigures } from './ahead.ts';
+import { checkMetricKey, checkStrings, maxAgeMsOf } from './argument-checks.ts';
+import { existingNames } from './existing-names.ts';
 import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId } from './lists.ts';
-import { derivedOf, latestFigures, observationList, observationPage } from './observations.ts';
+import { observationList, observationPage } from './observations.ts';
+import { derivedOf, latestFigures } from './operand-prefetch.ts';
 import {
-  checkMetricKey,
-  checkStrings,
-  existingNames,
-  maxAgeMsOf,
   warned,
   warnedFigures,
   warnedOfPeriods,

@@ -17,7 +17,9 @@ import type {
   Rank,
   ResolversParentTypes,
 } from '../schema/generated.ts';
-import { checkMetricKey, checkSince, existingNames, warnedOfPeriods, warnOfSeveral } from './warned.ts';
+import { checkMetricKey, checkSince } from './argument-checks.ts';
+import { existingNames } from './existing-names.ts';
+import { warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 /** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {

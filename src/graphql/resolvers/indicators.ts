@@ -6,28 +6,14 @@ import { Failure } from '../../shared/errors.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';
 import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '../schema/generated.ts';
 import { costOf, fieldsBelow, type RowsField, selectedFields } from '../schema/selection.ts';
+import { checkMetricKey, checkStrings, maxAgeMsOf } from './argument-checks.ts';
+import { existingNames } from './existing-names.ts';
 import { plainFields, recordFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId, lists } from './lists.ts';
-import {
-  derivedOf,
-  latestFigures,
-  type ObservationFilter,
-  observationList,
-  observationPage,
-  observationRows,
-} from './observations.ts';
-import {
-  checkMetricKey,
-  checkStrings,
-  doubtKeys,
-  existingNames,
-  maxAgeMsOf,
-  warned,
-  warnedFigures,
-  warnedOnceLoaded,
-  warnedTime,
-  warnOfKeys,
-} from './warned.ts';
+import { type ObservationFilter, observationRows } from './observation-rows.ts';
+import { observationList, observationPage } from './observations.ts';
+import { derivedOf, latestFigures } from './operand-prefetch.ts';
+import { doubtKeys, warned, warnedFigures, warnedOnceLoaded, warnedTime, warnOfKeys } from './warned.ts';
 
 const listing = createListing(
   'Indicator',

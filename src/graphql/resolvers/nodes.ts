@@ -7,12 +7,13 @@ import type { Resolvers, ResolversTypes } from '../schema/generated.ts';
 import { isPrefetched, markPrefetched } from '../schema/loading.ts';
 import { CountryCode } from '../schema/scalars.ts';
 import { gatesBatch } from '../schema/selection.ts';
+import { checkMetricKey } from './argument-checks.ts';
 import { countryByIso3, countryNamed } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { decodeId } from './lists.ts';
-import { observationOf } from './observations.ts';
+import { observationOf } from './observation-ids.ts';
 import { officeById, tickerBySymbol } from './reference.ts';
-import { checkMetricKey, warnedOfPeriods, warnOfRevised } from './warned.ts';
+import { warnedOfPeriods, warnOfRevised } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 type Decoded = ReturnType<typeof decodeId>;

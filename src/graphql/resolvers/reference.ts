@@ -4,9 +4,10 @@ import { notFoundIn } from '../../service/records/envelope.ts';
 import type { OfficeRecord, TickerRecord } from '../../service/records/reference.ts';
 import type { GraphContext, Page } from '../schema/context.ts';
 import type { QueryTickersArgs, Resolvers } from '../schema/generated.ts';
+import { checkStrings } from './argument-checks.ts';
 import { plainFields } from './fields.ts';
 import { byCode, byName, byNumber, createListing, encodeId } from './lists.ts';
-import { checkStrings, warned, warnedOnceLoaded } from './warned.ts';
+import { warned, warnedOnceLoaded } from './warned.ts';
 
 function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
   const further = ordinal === 0 ? [] : [String(ordinal)];

@@ -1,67 +1,15 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
 import type { ObservationLoader } from '../../observations/loaders/observations.ts';
-import type { Dimension } from '../../observations/planner/learned.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
-import { excerpt, Failure } from '../../shared/errors.ts';
+import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { excerpt } from '../../shared/errors.ts';
 import { periodOf, timeIn } from '../../shared/periods.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { alikeNames } from './alike.ts';
 
-/** Most characters of a text that goes into an address. */
-const MAX_CHARACTERS = 200;
-
-/**
- * Refuses texts that no address can carry: those with half of a surrogate pair, and those longer than any name.
- * @throws Failure BAD_USER_INPUT
- */
-export function checkStrings(texts: Readonly<Record<string, unknown>>): void {
-  for (const [name, text] of Object.entries(texts)) {
-    if (typeof text !== 'string' || (text.length <= MAX_CHARACTERS && text.isWellFormed())) continue;
-    throw new Failure(
-      'BAD_USER_INPUT',
-      `\`${name}\` is text of up to ${MAX_CHARACTERS} characters; this is ${JSON.stringify(text.slice(0, 20))}.`,
-    );
-  }
-}
-
-/**
- * Refuses a key with a comma or a blank: commas separate keys in a call and blanks stand in none, so such a key would
- * ask for something else.
- * @throws Failure BAD_USER_INPUT
- */
-export function checkMetricKey(key: string): void {
-  if (!/^[^\s,]{1,200}$/.test(key) || !key.isWellFormed()) {
-    throw new Failure(
-      'BAD_USER_INPUT',
-      `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,
-    );
-  }
-}
-
-/** The last year that can be compared with. */
-const LAST_YEAR = 9999;
-
-/** @throws Failure BAD_USER_INPUT if it is no year */
-export function checkSince(since: number | null | undefined): void {
-  if (since == null || (since >= 1 && since <= LAST_YEAR)) return;
-  throw new Failure('BAD_USER_INPUT', `\`since\` is a year, such as 2015; this is ${since}.`);
-}
-
-/**
- * The oldest age that a cached figure may have, in milliseconds; infinite if none is given.
- * @throws Failure BAD_USER_INPUT
- */
-export function maxAgeMsOf(maxAge: number | null | undefined): number {
-  if (maxAge == null) return Number.POSITIVE_INFINITY;
-  if (maxAge < 0)
-    throw new Failure('BAD_USER_INPUT', `maxAge is in seconds and not below 0; this is ${maxAge}.`);
-  return maxAge * 1000;
-}
-
-type Path = GraphQLResolveInfo['path'];
+export type Path = GraphQLResolveInfo['path'];
 
 /** Keys that are spelt alike, of those that a warning names. */
 const MAX_SUGGESTIONS = 5;
@@ -284,44 +232,4 @@ export function warnOfSeveral(
     const message = `${countryCode} ${metricKey} has several figures for ${period}, of ${sources.join(', ')}. Taken is that of ${source}${release}: ${why}.`;
     return { code, message, path: responsePathAsArray(path()), sources };
   });
-}
-
-/**
- * The names that may have figures: metric keys, or codes of countries. Names that a list lacks are warned of and not
- * asked for, if the list is cached for the key, fresh and whole. Otherwise the service's answer to them counts, since no call
- * is spent on a list.
- */
-export function existingNames(
-  dimension: Dimension,
-  context: GraphContext,
-  path: () => Path,
-  names: readonly string[],
-): PromiseOrValue<readonly string[]> {
-  const { loaders, batchGate } = context;
-  const listed = loaders.listed[dimension];
-  if (names.every((name) => listed.has(name))) return names;
-  const cachedNames = loaders.cachedNames(dimension);
-  // Once they are there, it is the turn of other objects.
-  const where = cachedNames instanceof Promise ? path() : undefined;
-  const here = () => where ?? path();
-  /** The service is asked for names that no list tells of, and a warning names the keys that it has nothing of. */
-  const asked = (pending: readonly string[]) => {
-    if (dimension === 'metrics') doubtKeys(context, pending, here);
-    return pending;
-  };
-  if (cachedNames === null) return asked(names);
-  const existing = mapValue(cachedNames, (cachedNames) => {
-    if (cachedNames === null) return asked(names);
-    const missing = names.filter((name) => !cachedNames.has(name));
-    // A service that tells cases apart may know no such key, though one like it is listed.
-    asked(names.filter((name) => cachedNames.has(name) && !cachedNames.names.includes(name)));
-    if (missing.length === 0) return names;
-    loaders.servedBy(cachedNames);
-    if (dimension === 'countries') warnOfCountries(context, here(), missing);
-    else warnOfKeys(context, here(), missing, cachedNames.names);
-    const absent = new Set(missing);
-    return names.filter((name) => !absent.has(name));
-  });
-  // Figures of them are asked for next.
-  return existing instanceof Promise ? batchGate.closeDuring(existing) : existing;
 }

@@ -1,5 +1,5 @@
+import { checkMetricKey } from '../../graphql/resolvers/argument-checks.ts';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import { checkMetricKey } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
 import { readPart } from '../../graphql/schema/sdl.ts';

@@ -5,8 +5,8 @@
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
+import { checkStrings } from '../../graphql/resolvers/argument-checks.ts';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import { checkStrings } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
 import { readPart } from '../../graphql/schema/sdl.ts';

@@ -1,4 +1,4 @@
-import { checkMetricKey } from '../../graphql/resolvers/warned.ts';
+import { checkMetricKey } from '../../graphql/resolvers/argument-checks.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { type Demand, demandFor } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';

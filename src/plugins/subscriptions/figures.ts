@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { observationNames } from '../../graphql/resolvers/observations.ts';
+import { observationNames } from '../../graphql/resolvers/observation-ids.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { ObservationEntry } from '../../observations/entries.ts';
 import type { Outcome } from '../../observations/fetch.ts';

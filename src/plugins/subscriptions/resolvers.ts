@@ -1,7 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { checkStrings } from '../../graphql/resolvers/argument-checks.ts';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import { FIGURE_FIELDS, observationId } from '../../graphql/resolvers/observations.ts';
-import { checkStrings, warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
+import { observationId } from '../../graphql/resolvers/observation-ids.ts';
+import { FIGURE_FIELDS } from '../../graphql/resolvers/observations.ts';
+import { warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
 import { readPart } from '../../graphql/schema/sdl.ts';

@@ -1,0 +1,107 @@
+import { areCopies, newestOf, periodKeyOf } from '../../observations/planner/newest.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { numberOf } from '../../shared/exact-json.ts';
+import type { BatchInfo } from '../execution/plan.ts';
+import type { GraphContext } from '../schema/context.ts';
+import { encodeId } from './lists.ts';
+import { warnOfStates } from './warned.ts';
+
+/** Parts of a key that tell a figure: they hold if the service revises the row, under another release or status. */
+const LASTING_PARTS = 7;
+
+/**
+ * The parts that tell a row from the others of its country and metric. They are those of the row alone, so that it has
+ * one identifier wherever it stands, and none of them is its value or its time of retrieval, which each run of its
+ * source may change.
+ */
+function keyOf(row: ObservationRecord): readonly string[] {
+  const { countryCode, metricKey, year, period, asOfPeriod, locationName, source } = row;
+  const { datasetVersion, valueStatus, unit } = row;
+  const lasting = [
+    countryCode,
+    metricKey,
+    String(year),
+    period,
+    asOfPeriod ?? '',
+    locationName ?? '',
+    source,
+  ];
+  return [...lasting, datasetVersion ?? '', valueStatus, unit];
+}
+
+export function observationId(row: ObservationRecord): string {
+  return encodeId('Observation', ...keyOf(row));
+}
+
+/**
+ * Names that the rows of a list have each of its own: those that share an identifier, as copies and earlier values of
+ * one figure do, are counted in the order of the list.
+ */
+export function observationNames(rows: readonly ObservationRecord[]): string[] {
+  const counts = new Map<string, number>();
+  return rows.map((row) => {
+    const id = observationId(row);
+    const before = counts.get(id) ?? 0;
+    counts.set(id, before + 1);
+    return before === 0 ? id : encodeId('Observation', ...keyOf(row), String(before));
+  });
+}
+
+/** The identifiers of rows, with a warning of those that share one though they say different things. */
+export function identified(
+  rows: readonly ObservationRecord[],
+  _: unknown,
+  context: GraphContext,
+  info: BatchInfo,
+): readonly string[] {
+  const ids = rows.map(observationId);
+  const owners = new Map<string, ObservationRecord>();
+  for (const [i, row] of rows.entries()) {
+    const id = ids[i] as string;
+    const owner = owners.get(id);
+    if (owner === undefined) owners.set(id, row);
+    // An answer that came later may have revised it.
+    else if (owner.fetchedAtMs === row.fetchedAtMs && !areCopies(owner, row))
+      warnOfStates(context, () => info.pathOf(i), row);
+  }
+  return ids;
+}
+
+/** The row of an identifier, and if it is another one than was named: the service has revised that. */
+interface FoundFigure {
+  readonly row: ObservationRecord;
+  readonly isRevised: boolean;
+}
+
+/**
+ * Finds the row of an identifier in its series. If the service has none of that release, status or unit any more, or
+ * spells the period otherwise, it is the newest row of the same figure. Identifiers of earlier versions of the gateway
+ * have fewer parts.
+ */
+export function observationOf(
+  key: readonly string[],
+  rows: readonly ObservationRecord[],
+): FoundFigure | null {
+  const lasting = rows.filter((row) => isLike(row, key, LASTING_PARTS));
+  const isWhole = key.length > LASTING_PARTS + 2;
+  const isEarlier = !isWhole && (key[LASTING_PARTS] ?? '') === '';
+  const exact = isEarlier
+    ? newestOf(lasting)
+    : newestOf(lasting.filter((row) => isLike(row, key, isWhole ? LASTING_PARTS + 3 : LASTING_PARTS + 1)));
+  if (exact !== null) return { row: exact, isRevised: false };
+  const [, , year = '', period = '', , place = '', source = ''] = key;
+  const ofPeriod = periodKeyOf({ year: numberOf(year) ?? Number.NaN, period });
+  const isOfFigure = (row: ObservationRecord) =>
+    row.source === source &&
+    (row.locationName ?? '') === place &&
+    String(row.year) === year &&
+    periodKeyOf(row) === ofPeriod;
+  const row = newestOf(lasting) ?? newestOf(rows.filter(isOfFigure));
+  return row === null ? null : { row, isRevised: true };
+}
+
+function isLike(row: ObservationRecord, key: readonly string[], parts: number): boolean {
+  const ownKey = keyOf(row);
+  for (let i = 0; i < parts; i += 1) if (ownKey[i] !== key[i]) return false;
+  return true;
+}

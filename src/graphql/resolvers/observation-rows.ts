@@ -1,0 +1,183 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { type YearRange, yearRange } from '../../observations/planner/demand.ts';
+import type { Dimension } from '../../observations/planner/learned.ts';
+import type { ObservationRecord } from '../../service/records/observations.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { GraphContext } from '../schema/context.ts';
+import type { ObservationScope } from '../schema/generated.ts';
+import type { RowsField } from '../schema/selection.ts';
+import { checkMetricKey, maxAgeMsOf } from './argument-checks.ts';
+import { existingNames } from './existing-names.ts';
+import { type DerivedField, derivedOf, prefetchDerived } from './operand-prefetch.ts';
+import { warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
+
+export interface ObservationFilter {
+  readonly countryCodes?: readonly string[] | null | undefined;
+  /** Null or omitted: the whole catalogue. */
+  readonly metricKeys?: readonly string[] | null | undefined;
+  readonly latest?: boolean | null | undefined;
+  /** The kind of names that are those of an object: these are asked for, also against the lists. */
+  readonly ofObject?: Dimension;
+  /** Null or omitted: all. */
+  readonly scope?: ObservationScope | null | undefined;
+  readonly fromYear?: number | null | undefined;
+  readonly toYear?: number | null | undefined;
+  /** The oldest age that a cached figure may have, in seconds; null or omitted: the usual age. */
+  readonly maxAge?: number | null | undefined;
+}
+
+/** What is asked for of each country and metric, and the rows taken of it. */
+type AskedRows = { readonly maxAgeMs: number; readonly derived: readonly DerivedField[] } & (
+  | {
+      /** The service's own choice; or, of the whole country, the newest row though that of a place may be newer. */
+      readonly take: 'latest';
+      readonly mode: 'latest';
+      readonly years: null;
+      readonly isNational: boolean;
+    }
+  /** The newest row that fits, which is seldom the newest of all, and stands in the series: or all that fit. */
+  | {
+      readonly take: 'newest that fits' | 'all that fit';
+      readonly mode: 'series';
+      readonly years: YearRange | null;
+    }
+);
+
+/** @throws Failure BAD_USER_INPUT if the arguments make no sense */
+function askedBy(filter: ObservationFilter, field: RowsField): AskedRows {
+  const { metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
+  if (fromYear != null && toYear != null && fromYear > toYear) {
+    throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
+  }
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  // Figures of places are not ranked.
+  const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
+  const asked = { derived, maxAgeMs: maxAgeMsOf(maxAge) };
+  if (latest && toYear == null && scope !== 'PLACES')
+    return { ...asked, take: 'latest', mode: 'latest', years: null, isNational: scope === 'NATIONAL' };
+  const isAgainstYearBefore = derived.some(
+    ({ name, since }) => (name === 'change' || name === 'growthPercent') && since == null,
+  );
+  const firstYear = fromYear == null || !isAgainstYearBefore ? fromYear : fromYear - 1;
+  const take = latest ? 'newest that fits' : 'all that fit';
+  return { ...asked, take, mode: 'series', years: yearRange(firstYear, toYear) };
+}
+
+/** Asks for the figures to compare with; returns what loaders are to bring of some countries and metrics. */
+function wantedOf(
+  { mode, years, maxAgeMs, derived, ...asked }: AskedRows,
+  countryCodes: readonly string[],
+  metricKeys: readonly string[],
+  context: GraphContext,
+) {
+  const wanted = {
+    mode,
+    years,
+    maxAgeMs,
+    countryCodes: unique(countryCodes),
+    metricKeys: unique(metricKeys),
+  };
+  if (derived.length > 0) prefetchDerived(derived, wanted, context);
+  return { ...wanted, isNational: asked.take === 'latest' && asked.isNational };
+}
+
+/**
+ * Asks for the rows that {@link observationRows} will want of some countries, before these are there.
+ * @returns settles once they have come, and is never rejected; undefined if they are at hand
+ */
+export function prefetchRows(
+  filter: ObservationFilter,
+  codes: readonly string[],
+  keys: readonly string[],
+  context: GraphContext,
+  field: RowsField,
+  isGuess: boolean,
+): Promise<unknown> | undefined {
+  const wanted = wantedOf(askedBy(filter, field), codes, keys, context);
+  return context.loaders.observations.prefetch(wanted, isGuess);
+}
+
+/**
+ * The rows of every named country and metric, in the order of the names.
+ * @param field field whose selection shows the fields derived of the rows
+ * @throws Failure BAD_USER_INPUT before anything is asked for, if the arguments make no sense
+ */
+export function observationRows(
+  filter: ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  field: RowsField = info,
+): PromiseOrValue<readonly ObservationRecord[]> {
+  const asked = askedBy(filter, field);
+  const choose = choiceOf(asked, filter, context, info);
+  const load = ([codes, keys]: Names) =>
+    context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
+  const names = namesBy(filter, context, info);
+  const loading = () =>
+    names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
+  const rows = context.absences?.rows({ ...asked, filter, names }, loading, info.path, context) ?? loading();
+  return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
+}
+
+type Names = readonly [countryCodes: readonly string[], metricKeys: readonly string[]];
+
+/** Finds the countries and metrics that a filter names, or all that there are. */
+function namesBy(
+  { countryCodes, metricKeys, ofObject }: ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<Names> {
+  const { loaders } = context;
+  // A list that hasn't gone by has no names at all.
+  const { countries } = loaders.listed;
+  const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
+  if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
+  const path = () => info.path;
+  const partial = (dimension: Dimension, names: readonly string[]) =>
+    ofObject === dimension ? names : existingNames(dimension, context, path, names);
+  const codes =
+    (countryCodes && partial('countries', countryCodes)) ??
+    mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
+  // By now the codes may be a promise that nobody listens to yet.
+  const keys = promiseTry(
+    () =>
+      (metricKeys && partial('metrics', metricKeys)) ??
+      mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
+  );
+  return codes instanceof Promise || keys instanceof Promise ? Promise.all([codes, keys]) : [codes, keys];
+}
+
+function choiceOf(
+  { take }: AskedRows,
+  filter: ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): (rows: readonly ObservationRecord[]) => readonly ObservationRecord[] {
+  if (take !== 'newest that fits') return (rows) => chosen(rows, filter);
+  // Once rows are there, it is the turn of other objects.
+  const { path } = info;
+  return (rows) => {
+    const some = warnedOfPeriods(context, () => path, chosen(rows, filter));
+    const newest = context.loaders.observations.newest(some);
+    return newest === null ? [] : [newest];
+  };
+}
+
+function chosen(
+  rows: readonly ObservationRecord[],
+  { fromYear, toYear, scope }: ObservationFilter,
+): readonly ObservationRecord[] {
+  const isAny = scope == null || scope === 'ALL';
+  if (fromYear == null && toYear == null && isAny) return rows;
+  return rows.filter(
+    ({ year, locationName }) =>
+      (fromYear == null || year >= fromYear) &&
+      (toYear == null || year <= toYear) &&
+      (isAny || (scope === 'NATIONAL') === (locationName === null)),
+  );
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return names.length < 2 ? names : [...new Set(names)];
+}
