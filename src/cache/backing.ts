@@ -1,8 +1,17 @@
 /** Says what one kind of store outside this process does, and holds the parts that several kinds have in common. */
 
 import type { KeyvStorageEntry } from 'keyv';
-import { BoundedCache, createLru, OVERHEAD_BYTES, type Shrinkable } from './lru.ts';
-import type { LeaseState, Leases, LeaseTerms, Note, SharedCounters, TakenState, Window } from './store.ts';
+import { createLru, type Shrinkable } from './lru.ts';
+import type {
+  CounterSnapshot,
+  LeaseState,
+  Leases,
+  LeaseTerms,
+  Note,
+  SharedCounters,
+  TakenState,
+  Window,
+} from './store.ts';
 export type OnError = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
@@ -26,8 +35,64 @@ export interface Adapter {
 /** Milliseconds that counters of a month and notes are retained: longer than any window. */
 export const MONTH_RETENTION_MS = 32 * 86_400_000;
 
+/** The shared counters of one account. */
+export interface AccountCounts {
+  /** Null before the first call. */
+  readonly minute: number | null;
+  readonly calls: number;
+  readonly month: number | null;
+  readonly callsInMonth: number;
+  readonly note: Note | null;
+}
+
+const NO_COUNTS: AccountCounts = { minute: null, calls: 0, month: null, callsInMonth: 0, note: null };
+
+/**
+ * Opens counters over a table with a row for each account.
+ * @param atOnce does work so that nothing comes between
+ */
+export function countersOver(
+  table: {
+    readonly read: (account: string) => AccountCounts | undefined;
+    readonly write: (account: string, counts: AccountCounts) => unknown;
+  },
+  atOnce = <T>(work: () => T): T => work(),
+): SharedCounters {
+  const rowOf = (account: string) => table.read(account) ?? NO_COUNTS;
+  const countsAt = (account: string, { minute, month }: Window): AccountCounts => {
+    const row = rowOf(account);
+    const calls = row.minute === minute ? row.calls : 0;
+    return { minute, calls, month, callsInMonth: row.month === month ? row.callsInMonth : 0, note: row.note };
+  };
+  const snapshotOf = ({ calls, callsInMonth, note }: AccountCounts, isTaken: boolean): CounterSnapshot => ({
+    isTaken,
+    callsThisMinute: calls,
+    callsThisMonth: callsInMonth,
+    note,
+  });
+  return {
+    take: async (account, at) =>
+      atOnce(() => {
+        const counts = countsAt(account, at);
+        if (!mayTake(counts.calls, counts.note, at)) return snapshotOf(counts, false);
+        const taken = { ...counts, calls: counts.calls + 1, callsInMonth: counts.callsInMonth + 1 };
+        table.write(account, taken);
+        return snapshotOf(taken, true);
+      }),
+    read: async (account, at) => snapshotOf(countsAt(account, at), false),
+    putBack: async (account, { minute, month }) =>
+      atOnce(() => {
+        const row = rowOf(account);
+        const calls = Math.max(0, row.calls - (row.minute === minute ? 1 : 0));
+        const callsInMonth = Math.max(0, row.callsInMonth - (row.month === month ? 1 : 0));
+        table.write(account, { ...row, calls, callsInMonth });
+      }),
+    note: async (account, note) => atOnce(() => void table.write(account, { ...rowOf(account), note })),
+  };
+}
+
 /** Returns true if a call may be taken, as the shared counters stand. */
-export function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
+function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
   if (note === null) return true;
   const { requestsPerMinute, spentMinute, spentMonth, nextProbeAtMs } = note;
   if (spentMonth === at.month && nextProbeAtMs > at.nowMs) return false;
@@ -58,8 +123,11 @@ interface Taken {
   readonly untilMs: number;
 }
 
-/** Opens leases in this process. */
-function createLeases(now: () => number): Leases {
+/**
+ * Opens leases in this process.
+ * @param now milliseconds since any instant, by a clock that nobody can set
+ */
+export function createLeases(now: () => number = () => performance.now()): Leases {
   const taken = createLru<Taken>(MAX_NAMES);
   return leasesOver({
     read(key) {
@@ -126,31 +194,4 @@ function statesOf(
 ): readonly LeaseState[] {
   const free = isWhole && takenStates.some(isAway) ? 'free' : 'own';
   return takenStates.map((state, i) => (state === null || state === passedOver[i] ? free : state));
-}
-
-/** A text that is none any more after a time, in milliseconds since the epoch, if it has one. */
-interface CachedString {
-  readonly text: string;
-  readonly expires: number | undefined;
-}
-
-/** Texts that are cached in this process, each for its time. */
-class StringCache extends BoundedCache<CachedString> {
-  constructor(maxBytes: number) {
-    super(maxBytes, ({ text }, key) => OVERHEAD_BYTES + key.length + text.length);
-  }
-
-  /** Returns a text; undefined if there is none, or its time is over. */
-  text(key: string): string | undefined {
-    const entry = this.get(key);
-    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
-  }
-}
-
-/**
- * Opens texts and leases in this process: those of a hub, and those that stand in for a file.
- * @param elapsed milliseconds since any instant, by a clock that nobody can set
- */
-export function createLocalStore(maxBytes: number, elapsed: () => number = () => performance.now()) {
-  return { strings: new StringCache(maxBytes), leases: createLeases(elapsed) };
 }

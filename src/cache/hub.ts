@@ -1,64 +1,10 @@
 import { createBirpc } from 'birpc';
-import { type Backing, createLocalStore, mayTake } from './backing.ts';
-import { createLru, type Shrinkable } from './lru.ts';
-import type { CounterSnapshot, HubLink, Lease, LeaseTerms, Note, SharedCounters, Window } from './store.ts';
+import { type AccountCounts, type Backing, countersOver, createLeases } from './backing.ts';
+import { createLru, type Shrinkable, ValueCache } from './lru.ts';
+import type { HubLink, Lease, LeaseTerms, Note, Window } from './store.ts';
 
 /** Keys whose counters are retained at once. */
 const MAX_ACCOUNTS = 50_000;
-
-interface Counts {
-  minute: number;
-  calls: number;
-  month: number;
-  callsInMonth: number;
-  note: Note | null;
-}
-
-/** Opens counters in this process, for others to share. */
-function createMemoryCounters(): SharedCounters {
-  const accounts = createLru<Counts>(MAX_ACCOUNTS);
-
-  function countsOf(account: string): Counts {
-    const existing = accounts.get(account);
-    if (existing !== undefined) return existing;
-    const counts = { minute: 0, calls: 0, month: 0, callsInMonth: 0, note: null };
-    accounts.set(account, counts);
-    return counts;
-  }
-
-  function enter(account: string, { minute, month }: Window): Counts {
-    const counts = countsOf(account);
-    if (counts.minute !== minute) Object.assign(counts, { minute, calls: 0 });
-    if (counts.month !== month) Object.assign(counts, { month, callsInMonth: 0 });
-    return counts;
-  }
-
-  const snapshotOf = ({ calls, callsInMonth, note }: Counts, isTaken: boolean): CounterSnapshot => ({
-    isTaken,
-    callsThisMinute: calls,
-    callsThisMonth: callsInMonth,
-    note,
-  });
-
-  return {
-    async take(account, at) {
-      const counts = enter(account, at);
-      if (!mayTake(counts.calls, counts.note, at)) return snapshotOf(counts, false);
-      counts.calls += 1;
-      counts.callsInMonth += 1;
-      return snapshotOf(counts, true);
-    },
-    read: async (account, at) => snapshotOf(enter(account, at), false),
-    async putBack(account, { minute, month }) {
-      const counts = countsOf(account);
-      if (counts.minute === minute) counts.calls = Math.max(0, counts.calls - 1);
-      if (counts.month === month) counts.callsInMonth = Math.max(0, counts.callsInMonth - 1);
-    },
-    async note(account, note) {
-      countsOf(account).note = note;
-    },
-  };
-}
 
 /** Questions that another process may ask, by name. */
 type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -118,8 +64,13 @@ interface HubEntry {
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed?: () => number): Hub {
-  const { strings, leases } = createLocalStore(maxBytes, elapsed);
-  const counters = createMemoryCounters();
+  const strings = new ValueCache(maxBytes);
+  const leases = createLeases(elapsed);
+  const accounts = createLru<AccountCounts>(MAX_ACCOUNTS);
+  const counters = countersOver({
+    read: (account) => accounts.get(account),
+    write: (account, counts) => accounts.set(account, counts),
+  });
   /** Values by the names under which they were given first; callers choose none of these. */
   const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
@@ -131,9 +82,10 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
 
   /** @param taken leases that the member has, by holder: they end with it */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
-    'store.get': (keys: readonly string[]) => keys.map((key) => strings.text(key)),
+    'store.get': (keys: readonly string[]) => strings.getMany(keys, Date.now()),
     'store.set'(entries: readonly HubEntry[]) {
-      for (const entry of entries) strings.set(entry.key, entry);
+      for (const { key, text, expires = Number.POSITIVE_INFINITY } of entries)
+        strings.set(key, { value: text, expires });
       void publishToOthers(
         member,
         'store.changed',

@@ -3,15 +3,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../config/config.ts';
 import {
+  type AccountCounts,
   type Adapter,
   type Backing,
+  countersOver,
   leasesOver,
   MONTH_RETENTION_MS,
-  mayTake,
   noteIn,
   type OnError,
 } from './backing.ts';
-import type { CounterSnapshot, Leases, SharedCounters, TakenState, Window } from './store.ts';
+import type { Leases, SharedCounters, TakenState } from './store.ts';
 
 /** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
@@ -212,51 +213,21 @@ function storeIn(db: DatabaseSync): OpenedFile {
 
 /** Counts in one row an account; a transaction that writes keeps other processes out. */
 function countersIn(db: DatabaseSync): SharedCounters {
-  const select = db.prepare('SELECT * FROM shared_counters WHERE account = ?');
-  const count = db.prepare(`
-    INSERT INTO shared_counters (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (account) DO UPDATE SET
-      minute = excluded.minute, calls = excluded.calls,
-      month = excluded.month, calls_in_month = excluded.calls_in_month
-  `);
-  const uncount = db.prepare(`
-    UPDATE shared_counters SET
-      calls = calls - (minute IS ? AND calls > 0), calls_in_month = calls_in_month - (month IS ? AND calls_in_month > 0)
-    WHERE account = ?
-  `);
-  const write = db.prepare(
-    'INSERT INTO shared_counters (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
+  const select = db.prepare(
+    'SELECT minute, calls, month, calls_in_month AS callsInMonth, note FROM shared_counters WHERE account = ?',
   );
-
-  function snapshotOf(account: string, { minute, month }: Window): CounterSnapshot {
-    const row = select.get(account);
-    return {
-      isTaken: false,
-      callsThisMinute: row?.minute === minute ? Number(row.calls) : 0,
-      callsThisMonth: row?.month === month ? Number(row.calls_in_month) : 0,
-      note: noteIn(row?.note as string | null | undefined),
-    };
-  }
-
-  return {
-    async take(account, at) {
-      return inTransaction(db, () => {
-        const snapshot = snapshotOf(account, at);
-        if (!mayTake(snapshot.callsThisMinute, snapshot.note, at)) return snapshot;
-        const callsThisMinute = snapshot.callsThisMinute + 1;
-        const callsThisMonth = snapshot.callsThisMonth + 1;
-        count.run(account, at.minute, callsThisMinute, at.month, callsThisMonth);
-        return { ...snapshot, isTaken: true, callsThisMinute, callsThisMonth };
-      });
+  const write = db.prepare('INSERT OR REPLACE INTO shared_counters VALUES (?, ?, ?, ?, ?, ?)');
+  return countersOver(
+    {
+      read(account) {
+        const row = select.get(account);
+        return row && ({ ...row, note: noteIn(row.note as string | null) } as AccountCounts);
+      },
+      write: (account, { minute, calls, month, callsInMonth, note }) =>
+        write.run(account, minute, calls, month, callsInMonth, note && JSON.stringify(note)),
     },
-    read: async (account, at) => snapshotOf(account, at),
-    async putBack(account, { minute, month }) {
-      uncount.run(minute, month, account);
-    },
-    async note(account, note) {
-      write.run(account, JSON.stringify(note));
-    },
-  };
+    (work) => inTransaction(db, work),
+  );
 }
 
 function leasesIn(db: DatabaseSync): Leases {

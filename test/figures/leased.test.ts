@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLocalStore } from '../../src/cache/backing.ts';
+import { createLeases } from '../../src/cache/backing.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { gatheredStage, leasedStage } from '../../src/observations/client.ts';
@@ -16,7 +16,7 @@ import { entryOf, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
  */
 async function whereOthersFetch(demand: Demand, ageMs: number) {
   const sending = sendingFor();
-  const { leases } = createLocalStore(0);
+  const leases = createLeases();
   const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
   await leases.take(lease, { passedOver: [null], isWhole: false });
   const [others, own] = [await rowsOf(1), await rowsOf(2)];

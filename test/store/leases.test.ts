@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createLocalStore } from '../../src/cache/backing.ts';
+import { createLeases } from '../../src/cache/backing.ts';
 import { createHub } from '../../src/cache/hub.ts';
 import { openStore } from '../../src/cache/open-store.ts';
 import type { Leases, TakenState } from '../../src/cache/store.ts';
@@ -21,7 +21,7 @@ async function leasesAt(url: string) {
 }
 
 const KINDS: Readonly<Record<string, () => Promise<{ leases: Leases; close: () => Promise<unknown> }>>> = {
-  memory: async () => ({ leases: createLocalStore(0, Date.now).leases, close: async () => {} }),
+  memory: async () => ({ leases: createLeases(Date.now), close: async () => {} }),
   SQLite: () => leasesAt(`sqlite:${join(folder, 'leases.sqlite')}`),
   async Redis() {
     const redis = await startRedis();
@@ -89,7 +89,7 @@ describe.concurrent('what is in flight', () => {
 
   /** Two processes with one store; the test sees the fetches of each. */
   function scene(maxWaitMs?: number) {
-    const { leases } = createLocalStore(0);
+    const leases = createLeases();
     const stored = new Set<string>();
     const fetches: string[] = [];
     const open = (who: string, failing = false) => {
@@ -120,7 +120,7 @@ describe.concurrent('what is in flight', () => {
   });
 
   it('what is in flight is fetched by one where what both have looked at is too old', async () => {
-    const { leases } = createLocalStore(0);
+    const leases = createLeases();
     const fetches: string[] = [];
     let version = 1;
     const open = (who: string, readMs: number) => {
@@ -215,7 +215,7 @@ describe.concurrent('what is in flight', () => {
 
   it('what is in flight is waited for no longer than a second where its holder was killed', async () => {
     const { open, fetches, leases } = scene();
-    const { leases: killed } = createLocalStore(0);
+    const killed = createLeases();
     // Takes from a process the means to renew or end its leases.
     Object.assign(killed, { ...leases, end: async () => {} });
     let isAlive = true;
