@@ -12,6 +12,7 @@ import {
 } from 'cockatiel';
 import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import Keyv from 'keyv';
+import { within } from '../shared/async/within.ts';
 import { parseExactly } from '../shared/exact-json.ts';
 import type { Adapter, Backing, OnError } from './backing.ts';
 import { openHubBacking } from './hub.ts';
@@ -165,8 +166,7 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
     sharedCounters: counted,
     leases: leased,
     async close() {
-      const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
-      await Promise.race([Promise.all(writing), wait]);
+      await within(CLOSE_TIMEOUT_MS, Promise.all(writing));
       await backing.close();
     },
   };
@@ -390,10 +390,11 @@ function isInHub(url: string): boolean {
 
 function newsOver({ ask, onPublished, onChanged }: HubLink, timeoutMs: number): NonNullable<Store['news']> {
   return {
-    async publish({ key, value }) {
-      const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
-      await Promise.race([ask('store.tell', key, JSON.stringify(value)).catch(() => {}), late]);
-    },
+    publish: ({ key, value }) =>
+      within(
+        timeoutMs,
+        ask('store.tell', key, JSON.stringify(value)).catch(() => {}),
+      ),
     onPublished: (listener) => onPublished((key, text) => listener({ key, value: JSON.parse(text) })),
     onChanged,
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
 import { ConfigError } from '../config/config.ts';
+import { within } from '../shared/async/within.ts';
 import {
   awayState,
   type Backing,
@@ -101,10 +102,10 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
   ];
   // Each command that fails for it says so; without a listener the client would end the process.
   for (const connection of all) connection.on('error', () => {});
-  await Promise.race([
+  await within(
+    CONNECT_TIMEOUT_MS,
     Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
-    new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
-  ]);
+  );
   const [first] = all;
   // One that may not be asked, or is away, is taken for a Redis by itself.
   const cluster = first.isReady

@@ -1,0 +1,337 @@
+import type { Builder, DataType } from 'apache-arrow';
+import { formatLiked } from '../../graphql/request/accept.ts';
+import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
+import { type GatewayResponse, VARIES, WrittenBody } from '../../graphql/request/responses.ts';
+import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
+import { openBill } from '../../service/bill.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells.ts';
+import { asNumber, parseExactly } from '../../shared/exact-json.ts';
+
+type MadeColumn = AnswerTable['columns'][number];
+
+const STEP_ROWS = 16;
+
+/** Bytes that are handed on at once, without those that a step adds. */
+const CHUNK_BYTES = 65_536;
+
+/** Length of the longest table, in longest answers: cells of outer items stand in each of their rows. */
+const LONGER = 16;
+
+/**
+ * Writes an answer as a table, if there are data in it.
+ * @param table the list that becomes rows; null if there is none
+ */
+export async function writtenAs(
+  format: TableFormat,
+  table: AnswerTable | null,
+  response: GatewayResponse,
+  job: Job,
+  maxAnswerBytes: number,
+): Promise<GatewayResponse> {
+  const { status, body } = response;
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
+  if (status !== 200 || !isWhole) return varied(response);
+  const answer = await timeSliced(job, parsedInSteps(String(body)));
+  const { data, errors, extensions } = isObject(answer) ? answer : {};
+  const errorList = Array.isArray(errors) ? errors : [];
+  // Errors without data are no rows.
+  if (table === null || !isObject(data) || (errorList.length > 0 && isNothing(data)))
+    return varied({ ...response, status: errorList.length > 0 ? statusOfError(errorList[0]) : status });
+  const writer = await format.open(table.columns);
+  const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
+  const headers = new Map(varied(response).headers).set('content-type', format.contentType);
+  const sent = await beginning(chunks, body.length * PARSED_TIMES);
+  return { status, headers: withFacts(headers, errorList.length, extensions), body: sent };
+}
+
+/** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
+const PARSED_TIMES = 4;
+
+/** Makes the beginning of a body once the first chunk is there, so that an error in that has a status of its own. */
+async function beginning(
+  chunks: AsyncGenerator<Uint8Array>,
+  retainedBytes: number,
+): Promise<Buffer | WrittenBody> {
+  const first = await chunks.next();
+  const bytes = first.done ? Buffer.alloc(0) : Buffer.from(first.value);
+  const second = await chunks.next();
+  if (second.done) return bytes;
+  return new WrittenBody(continued([bytes, second.value], chunks), retainedBytes);
+}
+
+async function* continued(
+  made: Uint8Array[],
+  chunks: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = made.shift(); chunk !== undefined; chunk = made.shift()) yield chunk;
+    yield* chunks;
+  } finally {
+    await chunks.return(undefined);
+  }
+}
+
+/** Writes the table in steps, with a chunk after those that complete one. */
+function* written(
+  { rows }: AnswerTable,
+  data: Parameters<AnswerTable['rows']>[0],
+  writer: TableWriter,
+): Generator<Uint8Array | undefined> {
+  let count = 0;
+  for (const row of rows(data, true)) {
+    writer.add(row);
+    count += 1;
+    if (count % STEP_ROWS === 0) yield writer.waiting() >= CHUNK_BYTES ? writer.take() : undefined;
+  }
+  yield writer.finish();
+}
+
+/**
+ * Makes each chunk on demand, in slices.
+ * @throws TooLong, between two of them, if there is more than may be sent
+ */
+async function* chunksOf(
+  steps: Generator<Uint8Array | undefined>,
+  job: Job,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for (;;) {
+    const chunk = await timeSliced(job, nextChunk(steps));
+    if (chunk === null) return;
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new TooLong(maxBytes);
+    yield chunk;
+  }
+}
+
+/** @returns null after the last one */
+function* nextChunk(steps: Generator<Uint8Array | undefined>): Steps<Uint8Array | null> {
+  for (let step = steps.next(); !step.done; step = steps.next()) {
+    if (step.value !== undefined) return step.value;
+    yield;
+  }
+  return null;
+}
+
+class TooLong extends Error {
+  constructor(limit: number) {
+    super(`The table is longer than ${limit} bytes, ${LONGER} times MAX_ANSWER_BYTES, and was cut.`);
+  }
+}
+
+/** An answer of which each form has a name of its own. */
+export function varied(response: GatewayResponse): GatewayResponse {
+  const headers = new Map(response.headers).set('vary', VARIES);
+  headers.delete('etag');
+  return { ...response, headers };
+}
+
+/** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
+function withFacts(
+  headers: Map<string, string>,
+  errorCount: number,
+  extensions: unknown,
+): Map<string, string> {
+  const { upstream = openBill(), warnings } = isObject(extensions) ? extensions : {};
+  headers.set('x-upstream-bill', JSON.stringify(upstream));
+  if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));
+  if (Array.isArray(warnings)) headers.set('x-graphql-warnings', String(warnings.length));
+  return headers;
+}
+
+/** Characters up to which a text is parsed at once: a millisecond or two. */
+const SHORT_LENGTH = 262_144;
+
+/** Tokens that are read in one step of a longer one: a fraction of a millisecond. */
+const STEP_TOKENS = 2_048;
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^"[\]{},:]+/gy;
+
+/** A list or an object that is being read; the names are those of an object's members. */
+interface OpenValue {
+  readonly names: string[] | null;
+  readonly values: unknown[];
+}
+
+/**
+ * Parses the value of a JSON text without blanks, a long one in steps, so that others have their turns. That takes some
+ * times as long in all.
+ * @throws SyntaxError if it is none
+ */
+export function* parsedInSteps(text: string): Steps<unknown> {
+  if (text.length <= SHORT_LENGTH) return parseExactly(text);
+  const around: OpenValue[] = [];
+  let open: OpenValue = { names: null, values: [] };
+  let [at, tokens] = [0, 0];
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '[' || token === '{') {
+      around.push(open);
+      open = { names: token === '{' ? [] : null, values: [] };
+    } else if (token === ']' || token === '}') {
+      const { names, values } = open;
+      open = around.pop() ?? { names: null, values: [] };
+      open.values.push(
+        names === null ? values : Object.fromEntries(names.map((name, i) => [name, values[i]])),
+      );
+    } else if (token === ':') open.names?.push(String(open.values.pop()));
+    else if (token !== ',') open.values.push(parseExactly(token));
+    at += token.length;
+    tokens += 1;
+    if (tokens % STEP_TOKENS === 0) yield;
+  }
+  if (at < text.length || around.length > 0 || open.values.length !== 1)
+    throw new SyntaxError('The text is not one value.');
+  return open.values[0];
+}
+
+/** Takes the rows of a table, one at a time. */
+interface TableWriter {
+  add(row: readonly unknown[]): void;
+  /** Bytes written and not yet taken, roughly. */
+  waiting(): number;
+  /** Takes the bytes written since the last time. */
+  take(): Uint8Array;
+  /** Takes the rest as `take` does, and with the end of the format. */
+  finish(): Uint8Array;
+}
+
+const BATCH_ROWS = 512;
+
+/**
+ * Writes the stream format of Apache Arrow: columns as the schema types them, each nullable. Numbers are those of
+ * JavaScript, and a value that is neither number nor boolean is text. The library is loaded only if somebody asks for
+ * that.
+ */
+async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter> {
+  const arrow = await import('apache-arrow');
+  const types: Readonly<Record<MadeColumn['kind'], () => DataType>> = {
+    integer: () => new arrow.Int32(),
+    number: () => new arrow.Float64(),
+    boolean: () => new arrow.Bool(),
+    text: () => new arrow.Utf8(),
+    json: () => new arrow.Utf8(),
+  };
+  const fields = columns.map(({ name, kind }) => new arrow.Field(name, types[kind](), true));
+  const schema = new arrow.Schema(fields);
+  const struct = new arrow.Struct(fields);
+  const builders: readonly Builder[] = fields.map(({ type }) =>
+    arrow.makeBuilder({ type, nullValues: [null] }),
+  );
+  const written: Uint8Array[] = [];
+  /** Collects bytes by itself: the library's own sink gathers them until somebody reads all of them. */
+  class Sink extends arrow.AsyncByteQueue<Uint8Array> {
+    override write(bytes: Uint8Array): void {
+      if (bytes.byteLength > 0) written.push(bytes);
+    }
+  }
+  const writer = new arrow.RecordBatchStreamWriter();
+  writer.reset(new Sink(), schema);
+  let rows = 0;
+  let bytes = 0;
+
+  function flush(): void {
+    const children = builders.map((builder) => builder.flush());
+    const data = arrow.makeData({ type: struct, length: rows, nullCount: 0, children });
+    writer.write(new arrow.RecordBatch(schema, data));
+    bytes += children.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    rows = 0;
+  }
+
+  function take(): Uint8Array {
+    bytes = 0;
+    return Buffer.concat(written.splice(0));
+  }
+
+  return {
+    add(row) {
+      for (const [i, builder] of builders.entries()) builder.append(typed(row[i], columns[i]?.kind));
+      rows += 1;
+      if (rows === BATCH_ROWS) flush();
+    },
+    waiting: () => bytes,
+    take,
+    finish() {
+      if (rows > 0) flush();
+      writer.finish();
+      return take();
+    },
+  };
+}
+
+function typed(value: unknown, kind: MadeColumn['kind'] = 'text'): unknown {
+  if (value === null || value === undefined) return null;
+  if (kind === 'json') return JSON.stringify(value);
+  return kind === 'text' ? cellText(value) : asNumber(value);
+}
+
+interface TableFormat {
+  readonly contentType: string;
+  /** Loads the modules that the format needs. */
+  readonly open: (columns: readonly MadeColumn[]) => Promise<TableWriter>;
+}
+
+/** Formats by the type of content that a client asks for, some with a parameter. */
+const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
+  'text/csv': csvFormat('text/csv; charset=utf-8; header=present', ''),
+  'text/csv; bom=present': csvFormat('text/csv; charset=utf-8; header=present; bom=present', BYTE_ORDER_MARK),
+  'application/x-ndjson': {
+    contentType: 'application/x-ndjson; charset=utf-8',
+    async open(columns) {
+      const names = columns.map(({ name }) => name);
+      return textWriter((row) => jsonLine(names, row));
+    },
+  },
+  'application/vnd.apache.arrow.stream': {
+    contentType: 'application/vnd.apache.arrow.stream',
+    open: arrowWriter,
+  },
+};
+
+/** @param mark written before the first line */
+function csvFormat(contentType: string, mark: string): TableFormat {
+  return {
+    contentType,
+    async open(columns) {
+      const writer = textWriter(csvLine, mark);
+      writer.add(columns.map(({ name }) => name));
+      return writer;
+    },
+  };
+}
+
+function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = ''): TableWriter {
+  let text = beginning;
+  const take = () => {
+    const chunk = Buffer.from(text);
+    text = '';
+    return chunk;
+  };
+  return {
+    add(row) {
+      text += lineOf(row);
+    },
+    waiting: () => text.length,
+    take,
+    finish: take,
+  };
+}
+
+/** Returns the format of tables that a client asks for; null if it asks for none, or likes JSON no less. */
+export function tableFormatFor(accepts: string | undefined): TableFormat | null {
+  if (accepts === undefined) return null;
+  return formatLiked(
+    accepts,
+    (name, parameters) =>
+      formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name),
+  );
+}
+
+/** The parameter of a format of texts that begin with a byte order mark. */
+const MARKED = 'bom=present';
+
+function formatOf(name: string): TableFormat | null {
+  return Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;
+}
