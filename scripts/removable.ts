@@ -35,7 +35,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   subscriptions: ['test/live', 'test/queries/live'],
   'public-pages': ['test/address'],
   'mcp-tools': ['test/tools'],
-  'csv-tables': ['test/tables'],
+  'csv-tables': ['test/tables', 'test/address'],
 };
 
 /** Tests of the kernel that show most in the least time. */

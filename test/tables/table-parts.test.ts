@@ -6,7 +6,7 @@ import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/graphql/request/persisted.ts';
 import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
 import { type GatewayResponse, WrittenBody } from '../../src/graphql/request/responses.ts';
-import { parsedInSteps, tableFormatFor } from '../../src/graphql/request/table-answers.ts';
+import { parsedInSteps, tableFormatFor } from '../../src/plugins/csv-tables/table-answers.ts';
 import { tabled } from '../../src/plugins/csv-tables/tabled.ts';
 import { Flow } from '../../src/shared/async/turns.ts';
 import { csvLine } from '../../src/shared/cells.ts';

@@ -1,4 +1,7 @@
 import { definePlugin } from '../../gateway/plugin.ts';
+import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
+import type { GatewayResponse } from '../../graphql/request/responses.ts';
+import type { Job } from '../../shared/async/turns.ts';
 
 /** Matches an `Accept` header that has the name of a format of tables. */
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
@@ -7,6 +10,24 @@ export const csvTables = definePlugin({
   name: 'csv-tables',
   settings: {},
   open: () => ({
+    api: () => ({
+      /**
+       * Writes an answer as a table of a format.
+       * @param accept names the format, as the header does
+       */
+      async written(
+        accept: string,
+        table: AnswerTable | null,
+        response: GatewayResponse,
+        job: Job,
+        maxAnswerBytes: number,
+      ): Promise<GatewayResponse> {
+        const { tableFormatFor, writtenAs } = await import('./table-answers.ts');
+        const format = tableFormatFor(accept);
+        if (format === null) throw new Error(`There is no table of the form ${accept}.`);
+        return writtenAs(format, table, response, job, maxAnswerBytes);
+      },
+    }),
     request(next, kernel) {
       const load = () => import('./tabled.ts');
       return (request) => {

@@ -7,10 +7,10 @@ import { isExplained } from '../../graphql/request/plain-requests.ts';
 import { ChangedRequest, type GatewayRequest, isBatch } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, VARIES } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
-import { tableFormatFor, varied, writtenAs } from '../../graphql/request/table-answers.ts';
 import { openBill } from '../../service/bill.ts';
 import type { Job } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
+import { tableFormatFor, varied, writtenAs } from './table-answers.ts';
 
 /** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';

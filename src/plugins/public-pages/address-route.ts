@@ -4,13 +4,14 @@ import { pathToFileURL } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
+import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import { UNPROVEN } from '../../graphql/request/callers.ts';
 import { hasCopy } from '../../graphql/request/entity-tags.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
-import { tableFormatFor, writtenAs } from '../../graphql/request/table-answers.ts';
 import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
+import type { Job } from '../../shared/async/turns.ts';
 import type { Drawing, PictureLook } from '../../shared/drawings.ts';
 import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
@@ -41,8 +42,19 @@ import {
 
 const SVG = 'image/svg+xml; charset=utf-8';
 
+/** What `csv-tables` offers. */
+interface Tables {
+  written(
+    accept: string,
+    table: AnswerTable | null,
+    response: GatewayResponse,
+    job: Job,
+    maxAnswerBytes: number,
+  ): Promise<GatewayResponse>;
+}
+
 /** Types of content of tables, as any operation is asked for one. */
-const TABLES: Readonly<Record<string, string>> = {
+const TABLES: Readonly<Partial<Record<Form, string>>> = {
   csv: 'text/csv',
   arrow: 'application/vnd.apache.arrow.stream',
 };
@@ -350,10 +362,12 @@ class PublicAddress {
     { request, reply, form, document, look }: Visit,
     response: GatewayResponse,
   ): Promise<void> {
-    const format = tableFormatFor(form === 'csv' && look.isMarked ? MARKED_CSV : TABLES[form]);
-    if (format === null) throw new Error(`There is no table of the form ${form}.`);
+    const accept = form === 'csv' && look.isMarked ? MARKED_CSV : (TABLES[form] ?? '');
     const { maxAnswerBytes } = this.#host.config;
-    const table = await writtenAs(format, document.table, response, { flow: UNPROVEN }, maxAnswerBytes);
+    const job = { flow: UNPROVEN };
+    const tables = this.#gateway.api<Tables>('csv-tables');
+    const table = await tables?.written(accept, document.table, response, job, maxAnswerBytes);
+    if (table === undefined) throw new Error('The plugin csv-tables is off.');
     const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
     sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#host);
   }

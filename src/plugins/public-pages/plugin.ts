@@ -12,7 +12,7 @@ export const publicPages = definePlugin({
     /** File of the trusted documents that have addresses of their own; undefined for none. */
     PUBLIC_DOCUMENTS: z.string().min(1).optional(),
   },
-  needs: ['issued-keys'],
+  needs: ['issued-keys', 'csv-tables'],
   errors: ({ PUBLIC_DOCUMENTS: file, TRUSTED_DOCUMENTS: trusted, COUNTRY_DATA_KEY: key }) =>
     file !== undefined && (key === undefined || trusted === undefined)
       ? ['PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under']
