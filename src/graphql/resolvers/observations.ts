@@ -15,7 +15,7 @@ type DerivedFields = typeof import('./derived.ts').derived;
 
 const derivedFields = loadedOnce(async () => (await import('./derived.ts')).derived);
 
-export function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
+function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Name] {
   // Their arguments go with their names.
   return ((figures: never, args: never, context: GraphContext, info: never) =>
     derivedFields(context, (loaded) => loaded[name](figures, args, context, info))) as DerivedFields[Name];
