@@ -9,7 +9,14 @@ const OPERATIONS: Readonly<Record<string, (code: string, query: URLSearchParams)
   '/v1/countries/{code}/profile': (code) => ofCountry(code, 'profile'),
   '/v1/countries/{code}/signals': (code) => ofCountry(code, 'signals'),
   '/v1/government/structure/{code}': (code) => ofCountry(code, 'offices'),
-  '/v1/indicators': () => '{ indicators { key } }',
+  '/v1/indicators': (_, query) => {
+    const [category, hasData] = [query.get('category'), query.get('has_data')];
+    const filters = [
+      ...(category === null ? [] : [`category: ${JSON.stringify(category)}`]),
+      ...(hasData === null ? [] : [`hasData: ${hasData}`]),
+    ];
+    return `{ indicators${filters.length === 0 ? '' : `(${filters.join(', ')})`} { key } }`;
+  },
   '/v1/markets/tickers': (_, query) => {
     const exchange = query.get('exchange_code');
     const filter = exchange === null ? '' : `(exchangeCode: ${JSON.stringify(exchange)})`;
