@@ -5,7 +5,7 @@ import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Tas
 import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
 import { covers, type Demand, keyOf, latestOf, type Pair, type YearRange } from './planner/demand.ts';
 import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
-import { contenders, newestOf } from './planner/newest.ts';
+import { contenders } from './planner/newest.ts';
 
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
@@ -25,9 +25,9 @@ export function plannedStage(
       isAnswered: false,
     };
     const fetchSet = async (some: readonly Demand[]) => {
-      const answers = new Answers(some, (pair, row) => {
+      const answers = new Answers(some, (pair, rows, atMs) => {
         const latest = { mode: 'latest', years: null } as const;
-        cache.save(sending.caller.tenant, latest, [{ pair, rows: [row] }], row.fetchedAtMs);
+        cache.save(sending.caller.tenant, latest, [{ pair, rows }], atMs);
       });
       const ask = (part: PlanPart, onTask?: PairsToFetch['onTask']) => {
         const settle: PairsToFetch['settle'] = (pairs, outcomes) => {
@@ -58,7 +58,9 @@ interface Came {
 
 /** The latest figure, by what has come for its pair; undefined if the service has to be asked further. */
 function latestIn({ latest, series }: Came): Outcome | undefined {
-  if (latest === 'no figure') return Array.isArray(series) ? newestIn(series) : series;
+  if (latest === 'no figure')
+    // Several are all passed on, as of a service that gives several: so later readers know that one of them was taken.
+    return Array.isArray(series) ? contenders(series) : series;
   if (latest !== undefined || series === undefined) return latest;
   // A series that can't be had whole, or has several newest rows, leaves the choice to the service.
   if (series instanceof Failure && series.code === 'UPSTREAM_INCOMPLETE') return undefined;
@@ -67,10 +69,7 @@ function latestIn({ latest, series }: Came): Outcome | undefined {
   return newest.length > 1 ? undefined : newest;
 }
 
-function newestIn(series: readonly ObservationRecord[]): readonly ObservationRecord[] {
-  const newest = newestOf(series);
-  return newest === null ? series : [newest];
-}
+type KeepChoice = (pair: Pair, rows: readonly ObservationRecord[], atMs: number) => void;
 
 /** Demands that are planned as one, and what has come for their pairs. */
 class Answers {
@@ -79,10 +78,10 @@ class Answers {
   /** Pairs of which the latest figure is wanted beside series; empty if no series are: then all are that come. */
   readonly latest: ReadonlySet<string>;
   readonly #came = new Map<string, Came>();
-  readonly #keepChoice: (pair: Pair, row: ObservationRecord) => void;
+  readonly #keepChoice: KeepChoice;
 
-  /** @param keepChoice called with a latest figure that the service would not choose by itself, nor its series tell */
-  constructor(demands: readonly Demand[], keepChoice: (pair: Pair, row: ObservationRecord) => void) {
+  /** @param keepChoice called with latest figures that the service would not choose by itself, nor its series tell */
+  constructor(demands: readonly Demand[], keepChoice: KeepChoice) {
     const { series = [], latest = [] } = Object.groupBy(demands, ({ mode }) => mode);
     this.series = Map.groupBy(series, keyOf);
     this.latest = new Set(series.length === 0 ? [] : latest.map(keyOf));
@@ -136,10 +135,10 @@ class Answers {
     return [...this.#came.values()].filter(isMeant).map(({ pair }) => pair);
   }
 
-  #keepFurtherBack({ pair, latest, series }: Came, figure: Outcome): void {
-    if (latest !== 'no figure' || figure instanceof Error || !Array.isArray(series)) return;
+  #keepFurtherBack({ pair, latest }: Came, figure: Outcome): void {
+    if (latest !== 'no figure' || figure instanceof Error) return;
     const [row] = figure;
-    if (row !== undefined && contenders(series).length > 1) this.#keepChoice(pair, row);
+    if (row !== undefined && figure.length > 1) this.#keepChoice(pair, figure, row.fetchedAtMs);
   }
 
   /** Takes the demands that an answer for some years of a pair settles, each once; null stands for all years. */

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openFixedService } from '../../support/fixed-service.ts';
 import { goldenNames, goldenOperation, openGolden } from '../../support/golden-queries.ts';
 import { WHOLE_GRAPH } from '../../support/golden-settings.ts';
 import { openProgram } from '../../support/program.ts';
+import { SENT_ROW } from '../../support/sent-row.ts';
 import { openTimedProgram } from '../../support/timed-program.ts';
 
 const OFFLINE = { 'x-offline': '1' };
@@ -74,6 +76,20 @@ describe('x-offline', () => {
     });
     expect(reply.errors.every(({ extensions }) => extensions.retryable === false)).toBe(true);
     expect([reply.status, reply.upstream.calls, program.requests()]).toEqual([200, 0, []]);
+  });
+
+  it('a catalogue by a filter that its rows say nothing of is missing with the command for just that', async () => {
+    await using service = await openFixedService({ rows: [SENT_ROW] });
+    await using program = await openProgram({ upstreamUrl: service.url, env: { CACHE_URL: 'memory:' } });
+    await program.ask('{ indicators { key } }');
+    const { errors, upstream } = await program.ask(
+      '{ all: indicators { key } some: indicators(category: "economy", hasData: true) { key } }',
+      { headers: OFFLINE },
+    );
+    expect(errors.map(({ path, extensions }) => [path, extensions.command])).toEqual([
+      [['some'], `country-graph fill '{ indicators(category: "economy", hasData: true) { key } }'`],
+    ]);
+    expect([upstream.calls, service.requests]).toEqual([0, ['/v1/indicators']]);
   });
 
   it('the figures of one key answer no other key, and none that the service has refused since', async () => {
@@ -168,6 +184,33 @@ describe('OFFLINE=on', () => {
     expect(calls).toBe(0);
     expect(different).toEqual([]);
     expect(program.problems).toEqual([]);
+  });
+
+  it('a latest figure that was chosen among several tells of the others offline too, where its newest row was blank', async () => {
+    const row = (year: number, source: string, value: number | null) => ({
+      ...SENT_ROW,
+      year,
+      period: `${year}`,
+      as_of_period: null,
+      source,
+      value,
+    });
+    const rows = [row(2012, 'one', null), row(2011, 'one', 1), row(2011, 'two', 2)];
+    await using service = await openFixedService({ rows });
+    const query = `{ observations(countryCodes: ["KE"], metricKeys: ["${SENT_ROW.metric_key}"], latest: true) { value } }`;
+    const env = { CACHE_URL: `sqlite:${join(folder, 'several.db')}` };
+    const asked = async (further: Record<string, string>) => {
+      await using program = await openProgram({ upstreamUrl: service.url, env: { ...env, ...further } });
+      const { data, errors, extensions, upstream } = await program.ask(query);
+      return { data, errors, warnings: extensions.warnings, calls: upstream.calls };
+    };
+    const online = await asked({});
+    expect(online).toMatchObject({
+      data: { observations: [{ value: 1 }] },
+      warnings: [{ code: 'SEVERAL_FIGURES', sources: ['one', 'two'] }],
+      calls: 2,
+    });
+    expect(await asked({ OFFLINE: 'on' })).toEqual({ ...online, calls: 0 });
   });
 
   it('with OFFLINE=on over memory the program starts, says that nothing can be answered, and asks nothing', async () => {
