@@ -153,7 +153,7 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
         const isWritten = await write;
         writing.delete(write);
         standIn?.note(entries, isWritten);
-        return entries.map(() => true);
+        return entries.map(() => isWritten);
       },
     },
     async clear(prefix: string) {
@@ -423,7 +423,8 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     peekMany: null,
     isAllHere: false,
     async setMany(entries, ttlMs) {
-      await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
+      const written = entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs }));
+      return (await keyv.setMany(written)).every(Boolean);
     },
     clear(prefix) {
       atHand.forget(named(prefix));

@@ -14,8 +14,8 @@ export interface Store extends Shrinkable {
   readonly peekMany: ((keys: readonly string[]) => readonly unknown[]) | null;
   /** True if this process holds all there is: otherwise `getMany` may find more. */
   readonly isAllHere: boolean;
-  /** Holds values, in one round trip. */
-  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
+  /** Holds values, in one round trip. Resolves to false if the store could not take them. */
+  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<unknown>;
   clear(prefix: string): Promise<void>;
   /**
    * Returns the value that was first given under a name by any of those who share the store; null if that can't be

@@ -39,7 +39,7 @@ const WRITING_SHARE = 0.1;
 function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
-  function write(tenant: Tenant): Promise<void> {
+  function write(tenant: Tenant): Promise<unknown> {
     const { acceptedAtMs, refusedAtMs } = tenant;
     tenant.writtenAtMs = now();
     return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], retentionMs);
@@ -110,6 +110,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
   /** Values on their way, by their keys in the store. */
   const writing = new Map<string, CacheEntry<unknown>>();
   const landing = new Set<Promise<void>>();
+  let areAllStored = true;
 
   async function land(entries: readonly NamedEntry[], join?: Joining, stored?: Promise<Entries>) {
     let joined = entries;
@@ -123,7 +124,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
       }));
       for (const { key, value } of joined) writing.set(key, value);
     }
-    await store.setMany(joined, retentionMs);
+    if ((await store.setMany(joined, retentionMs)) === false) areAllStored = false;
     for (const { key, value } of joined) if (writing.get(key) === value) writing.delete(key);
   }
 
@@ -135,8 +136,14 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
       const written = land(entries, join, stored).then(() => void landing.delete(written));
       landing.add(written);
     },
-    /** Settles once everything that is to be cached by now lies in the store, or never will. */
-    landed: (): Promise<unknown> => Promise.all(landing),
+    /**
+     * Settles once everything that is to be cached by now lies in the store, or never will: false if the store could not
+     * take some of it since the start.
+     */
+    async landed(): Promise<boolean> {
+      await Promise.all(landing);
+      return areAllStored;
+    },
   };
 }
 
@@ -294,7 +301,7 @@ export const NO_TENANT_CACHE: TenantCache = {
   lookUp: async () => {},
   generation: () => 0,
   save() {},
-  landed: async () => {},
+  landed: async () => true,
   isAccepted: () => false,
   refusal: () => null,
   accept() {},

@@ -20,7 +20,7 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
   const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
   await leases.take(lease, { passedOver: [null], isWhole: false });
   const [others, own] = [await rowsOf(1), await rowsOf(2)];
-  const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => {} };
+  const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => true };
   const { next, asked } = nextFrom({ KE: own });
   const parts = partsWith({
     inFlight: createInFlight(leases, cache, systemClock, 1_000),

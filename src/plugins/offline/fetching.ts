@@ -318,6 +318,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
     },
     async fetch(questions: readonly Question[], selection: Selection): Promise<Outcome> {
       for await (const _ of fetchInSteps(questions, selection)) if (pace.stopped !== null) break;
+      await pace.idle();
       return {
         calls: Object.values(byRoute).reduce((sum, calls) => sum + calls, 0),
         byRoute,

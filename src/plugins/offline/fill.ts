@@ -9,7 +9,7 @@ import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { createFetching, type Fetching, type Price } from './fetching.ts';
 import { keyOf, lasting, type Surroundings } from './given.ts';
-import { createPace, type PlanLimits } from './pace.ts';
+import { createPace, type Pace, type PlanLimits } from './pace.ts';
 import { createProgress } from './progress.ts';
 import { questionsIn, type Selection, trustedIn } from './wanted.ts';
 
@@ -19,7 +19,7 @@ Examples:
   CACHE_URL=sqlite:figures.db country-graph fill queries/ --yes --leave 200
   CACHE_URL=sqlite:figures.db country-graph fill --indicators population_total --years 2000- --yes
   CACHE_URL=sqlite:figures.db country-graph fill --all --every day --yes --json
-Exit codes: 0 all is there, 1 something could not be fetched, 2 wrong settings, 3 the month has no more calls to give,
+Exit codes: 0 all is there, 1 something could not be fetched or stored, 2 wrong settings, 3 the month has no more calls to give,
 4 nobody said yes.`;
 
 /** Seconds after which something may be renewed, by the words for them. */
@@ -156,7 +156,7 @@ export async function fill(
         authorization: `Bearer ${key}`,
         everyMs: options.every === undefined ? null : INTERVALS[options.every] * INTERVAL_SHARE * 1000,
       });
-      return await fetchAll(fetching, { questions, progress, options, around });
+      return await fetchAll(fetching, { questions, progress, pace, options, around });
     } finally {
       await gateway.stop();
     }
@@ -171,11 +171,12 @@ async function fetchAll(
   parts: {
     readonly questions: Parameters<Fetching['priceOf']>[0];
     readonly progress: ReturnType<typeof createProgress>;
+    readonly pace: Pace;
     readonly options: FillOptions;
     readonly around: Surroundings;
   },
 ): Promise<number> {
-  const { questions, progress, options, around } = parts;
+  const { questions, progress, pace, options, around } = parts;
   const price: Price = await fetching.priceOf(questions, options);
   progress.priced(price);
   if (price.calls > 0 && !options.yes) {
@@ -187,7 +188,8 @@ async function fetchAll(
   }
   const outcome = await fetching.fetch(questions, options);
   progress.over(outcome);
-  if (outcome.stopped !== null) return 3;
+  if (pace.stopped?.code === 'MONTHLY_QUOTA_EXCEEDED') return 3;
+  if (pace.stopped !== null) return 1;
   return Object.keys(outcome.errors).length === 0 ? 0 : 1;
 }
 

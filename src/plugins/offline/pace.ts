@@ -18,6 +18,9 @@ const WAIT_MS = 120_000;
 /** Turns of the event loop in which an answer is read: of a thousand rows, a few. */
 const READING_TURNS = 20;
 
+const FULL =
+  'CACHE_URL could not take what has come: is its disk full? The same command goes on from here once there is room.';
+
 export type Pace = ReturnType<typeof createPace>;
 
 interface PaceParts {
@@ -40,11 +43,14 @@ export function createPace(parts: PaceParts) {
   let last: Promise<unknown> = Promise.resolve();
   let stopped: Failure | null = null;
 
-  /** Settles once the answer that has just come lies in the store, so that a fill which is killed then has lost none. */
+  /**
+   * Settles once the answer that has just come lies in the store, so that a fill which is killed then has lost none. What
+   * the store can't take is not worth further calls.
+   */
   async function stored(): Promise<void> {
     for (let turns = 0; turns < READING_TURNS; turns += 1) await setImmediate();
-    await service?.tenantCache.landed();
-    onCall();
+    if (await service?.tenantCache.landed()) onCall();
+    else stopped ??= new Failure('OVERLOADED', FULL);
   }
 
   /** @throws Failure if no call of the month is to be spent any more */
@@ -70,7 +76,8 @@ export function createPace(parts: PaceParts) {
       state === 'MONTH_SPENT'
         ? 'The requests of this month are spent.'
         : `All but ${leave} of the ${most} requests of this month are spent.`;
-    return new Failure('MONTHLY_QUOTA_EXCEEDED', words, { resetsAt: monthResetsAt });
+    const next = `The same command goes on from here, after ${monthResetsAt}.`;
+    return new Failure('MONTHLY_QUOTA_EXCEEDED', `${words} ${next}`, { resetsAt: monthResetsAt });
   }
 
   const plugin: PluginDefinition = definePlugin({
@@ -82,6 +89,7 @@ export function createPace(parts: PaceParts) {
       },
       call: (next) => (call, sending) => {
         const send = async () => {
+          if (stopped !== null) throw stopped;
           if (!call.isPublic) await room(sending.caller.tenant);
           return next(call, { ...sending, waitDeadlineMs: clock.now() + WAIT_MS });
         };
@@ -98,5 +106,7 @@ export function createPace(parts: PaceParts) {
     get stopped() {
       return stopped;
     },
+    /** Settles once all that has come lies in the store, or never will. */
+    idle: () => last,
   };
 }

@@ -87,9 +87,7 @@ function billOf(
     `${calls} calls in ${timeOf(minutes)}, ${figures} figures; ${quota.callsThisMonth} calls this month`,
     ...routes,
     ...(failures.length === 0 ? [] : ['could not be fetched:', ...failures]),
-    ...(stopped === null
-      ? []
-      : [`${stopped} The same command goes on from here, after ${quota.monthResetsAt}.`]),
+    ...(stopped === null ? [] : [stopped]),
     '',
   ].join('\n');
 }

@@ -17,7 +17,7 @@ process.on('message', (atMs: number) => {
 
 const tell = (message: object) => process.send?.(message);
 
-const code = await fill(sources, options, {
+process.exitCode = await fill(sources, options, {
   env: process.env,
   plugins,
   clock: {
@@ -37,5 +37,4 @@ const code = await fill(sources, options, {
     throw new Error('The service is the sandbox of the test.');
   },
 });
-tell({ code });
 process.disconnect();

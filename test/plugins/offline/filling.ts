@@ -1,6 +1,7 @@
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { type FillOptions, fill } from '../../../src/plugins/offline/fill.ts';
 import { plugins } from '../../../src/plugins.ts';
 import { systemClock } from '../../../src/shared/async/clock.ts';
@@ -17,15 +18,24 @@ export interface Filling {
   readonly clock: SharedClock;
   /** Waits for a minute after which it is killed; left out to let it end. */
   readonly killAfterWaits?: number;
+  /** Kilobytes that no file may grow beyond, as on a disk that is full; left out for as many as there are. */
+  readonly roomKb?: number;
+  /** Has it killed once this settles. */
+  readonly killed?: Promise<unknown>;
 }
 
 /** Runs a fill in a process of its own. A wait for the next minute takes none: the clock is set forward. */
-export async function fillApart({ sources = [], options, env, clock, killAfterWaits }: Filling) {
-  const child = fork(
-    new URL('fill-child.ts', import.meta.url),
-    [JSON.stringify([sources, options, clock.nowMs])],
-    { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], execArgv: [] },
+export async function fillApart({ sources = [], options, clock, ...around }: Filling) {
+  const { env, killAfterWaits, roomKb, killed } = around;
+  // POSIX counts files in blocks of 512 bytes.
+  const room = roomKb === undefined ? '' : `ulimit -f ${2 * roomKb} && `;
+  const file = fileURLToPath(new URL('fill-child.ts', import.meta.url));
+  const child = spawn(
+    'sh',
+    ['-c', `${room}exec "$0" "$@"`, process.execPath, file, JSON.stringify([sources, options, clock.nowMs])],
+    { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   );
+  void killed?.then(() => child.kill('SIGKILL'));
   let waits = 0;
   child.on('message', (message: { readonly sleepMs?: number }) => {
     if (message.sleepMs === undefined) return;
