@@ -61,7 +61,8 @@ export function wrongAbsences({ fields, lookups }: Truth, { data, errors, extens
     if (value !== null && !(Array.isArray(value) && value.length === 0))
       return [`${here}: there is something`];
     const names = namesOf(path);
-    if (reason === 'REFUSED') return errors.some((error) => isAt(error, path)) ? [] : [`${here}: no error`];
+    if (reason === 'REFUSED' || reason === 'NOT_HELD')
+      return errors.some((error) => isAt(error, path)) ? [] : [`${here}: no error`];
     if (fields.get(names) === 'Query.indicator') return reason === 'UNKNOWN_INDICATOR' ? [] : [here];
     const isTrue = lookups.some((lookup) => lookup.path === names && lookup.reasons?.has(reason));
     return isTrue ? [] : [`${here} is not true`];

@@ -8,6 +8,8 @@ const { values } = parseArgs({
     services: { type: 'string', default: '160' },
     operations: { type: 'string', default: '140' },
     seed: { type: 'string', default: '1' },
+    /** All operations without the service, over a store that a fill has filled. */
+    offline: { type: 'boolean', default: false },
     /** One service of the seed alone. */
     service: { type: 'string' },
     from: { type: 'string', default: '0' },
@@ -29,6 +31,7 @@ const tasks = Array.from({ length: values.service === undefined ? Number(values.
   operations: Number(values.operations),
   shown: Number(values.show),
   kind: values.kind,
+  mode: values.offline ? ('offline' as const) : undefined,
   verbose: values.verbose,
   habits: JSON.parse(values.habits),
 }));

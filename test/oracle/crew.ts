@@ -10,6 +10,8 @@ export interface Task {
   /** Failures to minimise and tell in full. */
   readonly shown: number;
   readonly kind: string | undefined;
+  /** Operations without the service alone. */
+  readonly mode?: 'offline' | undefined;
   readonly verbose: boolean;
   /** Habits in place of those that are drawn. */
   readonly habits?: Partial<Habits>;

@@ -16,11 +16,15 @@ export interface Circumstances {
   readonly habits: Habits;
   readonly lookups: readonly Lookup[];
   readonly remarks: readonly Remark[];
+  /** True if the operation takes figures of some ages alone. */
+  readonly isInsisting: boolean;
   /** Requests that the service received since the operation began. */
   readonly requests: readonly Request[];
   readonly errors: readonly GivenError[];
   /** `MAX_UPSTREAM_CALLS` of the gateway. */
   readonly mostCalls: number;
+  /** Numbers of what a fill could not fetch, by codes of errors; null if the service is there. */
+  readonly unfilled: Readonly<Record<string, number>> | null;
 }
 
 /** True if the habits of the service leave the gateway no other answer than this error. */
@@ -41,9 +45,26 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
       return isDear(circumstances);
     case 'UPSTREAM_INVALID_RESPONSE':
       return isOfFlaw(error, here, circumstances) || here.some((lookup) => isOfBadRow(lookup, circumstances));
+    case 'NOT_HELD':
+      return (
+        isNeverFilled(error, circumstances) || here.some((lookup) => isBeyondFill(lookup, circumstances))
+      );
     default:
       return false;
   }
+}
+
+/** True if no fill asks for something: health, and the catalogue by filters that its rows say nothing of. */
+function isNeverFilled({ extensions: { route } }: GivenError, { habits, unfilled }: Circumstances): boolean {
+  const isUntold = !habits.catalogueCategory || !habits.catalogueHasData;
+  return unfilled !== null && (route === '/health' || (route === '/v1/indicators' && isUntold));
+}
+
+/** True if what a fill has fetched may not do: names that no list has, what the service wouldn't give, and older figures. */
+function isBeyondFill(lookup: Lookup, circumstances: Circumstances): boolean {
+  const { unfilled, isInsisting } = circumstances;
+  if (unfilled === null) return false;
+  return isInsisting || Object.keys(unfilled).length > 0 || hasUnknown(lookup, circumstances);
 }
 
 /** True if the operation names something that the service doesn't know. */

@@ -68,9 +68,10 @@ class Search {
     for (let size = Math.ceil(this.best.scenario.steps.length / 2); size >= 1; size = Math.floor(size / 2)) {
       for (let at = 0; at < this.best.scenario.steps.length - 1; ) {
         const { steps } = this.best.scenario;
-        // Keeps the waits, without which held figures would be fresh, and rightly differ from revised ones.
+        // Keeps the waits, without which held figures would be fresh, and rightly differ from revised ones; and a fill,
+        // without which nothing is held.
         const isKept = (step: Step, i: number) =>
-          i < at || i >= at + size || i === steps.length - 1 || step.kind === 'wait';
+          i < at || i >= at + size || i === steps.length - 1 || ['wait', 'fill'].includes(step.kind);
         const without = steps.filter(isKept);
         if (without.length === steps.length || !(await this.#try(without))) at += size;
       }

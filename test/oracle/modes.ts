@@ -4,7 +4,7 @@ import { drawOperation, type Operation } from './operations.ts';
 import { KEYS, type Scenario, type Step } from './session.ts';
 import { drawWorld, type World } from './world.ts';
 
-export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions', 'priced'] as const;
+export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions', 'priced', 'offline'] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface NamedScenario extends Scenario {
@@ -13,14 +13,22 @@ export interface NamedScenario extends Scenario {
 
 const [ONE, TWO] = KEYS;
 
-/** All scenarios of one service of a seed, with so many operations together. */
+/** A fill takes as long as all else together: one service of so many has one, unless nothing else is asked for. */
+const OFFLINE_SERVICES = 4;
+
+/**
+ * All scenarios of one service of a seed, with so many operations together.
+ * @param mode `offline` for that alone
+ */
 export function drawScenarios(
   seed: number,
   service: number,
   operations: number,
   habits: Partial<Habits> = {},
+  mode?: 'offline',
 ): NamedScenario[] {
   const of = { seed, service, habits: { ...drawHabits(seed, service), ...habits } };
+  if (mode === 'offline') return [drawOffline(of, operations)];
   const share = (part: number) => Math.max(1, Math.round(operations * part));
   return [
     ...drawCold(of, share(0.3)),
@@ -29,6 +37,7 @@ export function drawScenarios(
     drawKeys(of, share(0.1)),
     drawRevisions(of, share(0.15)),
     ...(isForeseeable(of.habits) ? [drawPriced(of, share(0.1))] : []),
+    ...(service % OFFLINE_SERVICES === OFFLINE_SERVICES - 1 ? [drawOffline(of, share(0.15))] : []),
   ];
 }
 
@@ -139,6 +148,13 @@ function drawKeys(of: Drawn, count: number): NamedScenario {
     steps.push({ kind: 'ask', operations, keys: dice.chance(0.5) ? [ONE, TWO] : [TWO, ONE] });
   }
   return { mode: 'keys', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
+}
+
+/** Operations without the service, over a store that a fill has filled before. */
+function drawOffline(of: Drawn, count: number): NamedScenario {
+  const { env, draw } = toolsFor(of, 'offline');
+  const steps = Array.from({ length: count }, (_, i) => asking(draw(i), { explains: false }));
+  return { mode: 'offline', ...of, env: { ...env, OFFLINE: 'on' }, steps: [{ kind: 'fill' }, ...steps] };
 }
 
 const PAST_TTL_SECONDS = 301;

@@ -52,9 +52,10 @@ export async function runService(
   { seed, service, habits }: Pick<Scenario, 'seed' | 'service' | 'habits'>,
   operations: number,
   tally: Tally,
+  mode?: 'offline',
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
-  for (const scenario of drawScenarios(seed, service, operations, habits)) {
+  for (const scenario of drawScenarios(seed, service, operations, habits, mode)) {
     try {
       for (const outcome of await play(scenario)) {
         count(tally, scenario.mode, outcome);

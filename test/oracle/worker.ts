@@ -8,7 +8,16 @@ process.on('message', async (task: Task) => {
 
 const ZONES = ['Pacific/Auckland', 'America/St_Johns', 'UTC'];
 
-async function done({ seed, service, operations, shown, kind, verbose, habits }: Task): Promise<Result> {
+async function done({
+  seed,
+  service,
+  operations,
+  shown,
+  kind,
+  mode,
+  verbose,
+  habits,
+}: Task): Promise<Result> {
   // Nothing depends on the zone of the machine.
   process.env.TZ = ZONES[service % ZONES.length];
   const tally = createTally();
@@ -16,6 +25,7 @@ async function done({ seed, service, operations, shown, kind, verbose, habits }:
     { seed, service, ...(habits === undefined ? {} : { habits }) },
     operations,
     tally,
+    mode,
   );
   const kinds: Record<string, number> = {};
   const lines: string[] = [];
