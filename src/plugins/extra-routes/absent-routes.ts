@@ -56,10 +56,8 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
       checkAbsence(state);
     }
     if (state.isThere) return heard(state, call, await next(call, sending));
-    let over = () => {};
-    state.probe = new Promise((resolve) => {
-      over = resolve;
-    });
+    const { promise, resolve: over } = Promise.withResolvers<void>();
+    state.probe = promise;
     try {
       return heard(state, call, await next(call, sending));
     } finally {

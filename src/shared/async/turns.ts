@@ -271,29 +271,21 @@ export function untilAborted<T>(
     onEnd?.('aborted');
     return Promise.reject(signal.reason);
   }
-  return new Promise((resolve, reject) => {
-    let isOver = false;
-    /** Ends the wait; returns true if it was still going on. */
-    function end(as: WaitEnd): boolean {
-      if (isOver) return false;
+  const { promise: wait, resolve, reject } = Promise.withResolvers<T>();
+  let isOver = false;
+  const ending =
+    <Value>(end: WaitEnd, settle: (value: Value) => void) =>
+    (value: Value) => {
+      if (isOver) return;
       isOver = true;
       signal.removeEventListener('abort', onAbort);
-      onEnd?.(as);
-      return true;
-    }
-    function onAbort(): void {
-      if (end('aborted')) reject(signal.reason);
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(
-      (value) => {
-        if (end('fulfilled')) resolve(value);
-      },
-      (error: unknown) => {
-        if (end('rejected')) reject(error);
-      },
-    );
-  });
+      onEnd?.(end);
+      settle(value);
+    };
+  const onAbort = () => ending('aborted', reject)(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  promise.then(ending('fulfilled', resolve), ending('rejected', reject));
+  return wait;
 }
 
 /** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
