@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
-import { compiled, type ObjectPlan, type Shape } from '../src/graphql/execution/plan.ts';
+import { compiled } from '../src/graphql/execution/object-builders.ts';
+import type { ObjectPlan, Shape } from '../src/graphql/execution/plan.ts';
 import { footprintOf } from '../src/graphql/request/operation-size.ts';
 import { PreparedOperations } from '../src/graphql/request/prepared-operations.ts';
 import { batches, resolvers } from '../src/graphql/resolvers/generated.ts';

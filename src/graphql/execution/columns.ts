@@ -8,16 +8,8 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import type { Steps } from '../../shared/async/turns.ts';
-import {
-  type AbstractShape,
-  compiled,
-  type FieldPlan,
-  type LeafShape,
-  type ListShape,
-  type ObjectPlan,
-  type Plan,
-  type Shape,
-} from './plan.ts';
+import { compiled } from './object-builders.ts';
+import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, Shape } from './plan.ts';
 
 /**
  * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each object

@@ -6,13 +6,18 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
+  GraphQLBoolean,
   type GraphQLError,
   type GraphQLField,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  GraphQLString,
   getArgumentValues,
   getNullableType,
   isInterfaceType,
@@ -20,6 +25,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isScalarType,
   isUnionType,
   Kind,
   type OperationDefinitionNode,
@@ -29,13 +35,7 @@ import {
   visit,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
-import {
-  type BuiltField,
-  compileObject,
-  type LeafKind,
-  leafKind,
-  type ObjectBuilder,
-} from './object-builders.ts';
+import { inspect } from 'graphql/jsutils/inspect.js';
 
 /**
  * Counts introspection. It takes no call and no key, and a document may ask for any text of the schema under as many
@@ -68,6 +68,81 @@ function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): n
 /** Number of list items that so many characters count as. */
 export function itemsIn(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_ITEM);
+}
+
+/** JavaScript over a variable `v` that serializes most values of a type without asking the type. */
+interface Shortcut {
+  /** An expression that is true for the values that `value` takes. */
+  readonly test: string;
+  /** An expression for their form in the answer. */
+  readonly value: string;
+}
+
+declare module 'graphql' {
+  interface GraphQLScalarTypeExtensions {
+    /** Has to agree with `serialize`. */
+    shortcut?: Shortcut;
+  }
+}
+
+/** The serialization of one scalar or enum. */
+export interface LeafKind extends Shortcut {
+  /**
+   * Serializes any value but null.
+   * @throws if the type refuses the value
+   */
+  readonly serialize: (value: unknown) => unknown;
+}
+
+const STRING: Shortcut = { test: "typeof v === 'string'", value: 'v' };
+
+const NONE: Shortcut = { test: 'false', value: 'v' };
+
+const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafType, Shortcut>([
+  [GraphQLString, STRING],
+  [GraphQLID, STRING],
+  [GraphQLInt, { test: "typeof v === 'number' && (v | 0) === v", value: 'v' }],
+  [GraphQLFloat, { test: "typeof v === 'number' && v - v === 0", value: 'v' }],
+  [GraphQLBoolean, { test: "typeof v === 'boolean'", value: 'v' }],
+]);
+
+function createLeafKind(type: GraphQLLeafType): LeafKind {
+  const shortcut = isScalarType(type) ? type.extensions.shortcut : undefined;
+  const { test, value } = shortcut ?? SHORTCUTS.get(type) ?? NONE;
+  const ask = (given: unknown): unknown => {
+    const serialized = type.serialize(given);
+    if (serialized != null) return serialized;
+    const call = `${String(type)}.serialize(${inspect(given)})`;
+    throw new Error(`Expected \`${call}\` to return non-nullable value, returned: ${inspect(serialized)}`);
+  };
+  return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
+}
+
+/** By type: schemas, and so their types, live as long as the program. */
+const leafKinds = new WeakMap<GraphQLLeafType, LeafKind>();
+
+function leafKind(type: GraphQLLeafType): LeafKind {
+  const cachedKind = leafKinds.get(type);
+  if (cachedKind !== undefined) return cachedKind;
+  const kind = createLeafKind(type);
+  leafKinds.set(type, kind);
+  return kind;
+}
+
+export interface ObjectBuilder {
+  /**
+   * Makes one object of the answer.
+   * @param odd returns the outcome of a property's value that doesn't go into the answer as it is
+   * @param columns values by slot, as they go into JSON, of the fields that have a column, by their place in the selection
+   */
+  readonly build: (
+    object: object,
+    slot: number,
+    columns: readonly ({ valueAt(slot: number): unknown } | undefined)[],
+    odd: (field: number, slot: number, value: unknown) => unknown,
+  ) => object;
+  /** True if all properties that may not be null go into the answer as they are. */
+  readonly isPlain: (object: object) => boolean;
 }
 
 /** The `info` of a batch resolver. `path` is that of the first parent. */
@@ -353,19 +428,6 @@ function objectPlan(
   error?: GraphQLError,
 ): ObjectPlan {
   return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, error };
-}
-
-export function compiled(plan: ObjectPlan): ObjectBuilder {
-  plan.builder = compileObject(plan.fields.map(builtField));
-  return plan.builder;
-}
-
-function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField {
-  if (by === 'typename') return { key, always: parentType.name };
-  if (by === 'leaf property' && shape.kind === 'leaf') {
-    return { key, property: name, leaf: shape.leaf, isNonNull: shape.isNonNull };
-  }
-  return { key, column: true };
 }
 
 function hasVariable(argument: ArgumentNode): boolean {
