@@ -53,6 +53,7 @@ export const PROGRAMS = [
   'test/graphiql/trusted.test.ts',
   'test/graphiql/warnings.test.ts',
   'test/graphiql/years.test.ts',
+  'test/plugins/cache-tags/varnish.test.ts',
   'test/plugins/offline/full-disk.test.ts',
   'test/plugins/offline/killed.test.ts',
   'test/plugins/offline/record.test.ts',

@@ -5,6 +5,7 @@ import type { Effort } from '../../observations/loaders/effort.ts';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
 import type { Mode, YearRange } from '../../observations/planner/demand.ts';
 import type { Bill } from '../../service/bill.ts';
+import type { Ask } from '../../service/cached-lists.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { CallGate } from '../../service/gate.ts';
 import type { CountryRecord } from '../../service/records/countries.ts';
@@ -112,6 +113,8 @@ export interface AnswerAdditions {
   /** By lower-case name; they stay with an answer that is cached. */
   headers(context: GraphContext): ReadonlyMap<string, string>;
   extensions(context: GraphContext): object;
+  /** Watches what the operation asks of lists and records, cached or not; left out if nothing does. */
+  readonly asking?: (ask: Ask) => Ask;
 }
 
 /** The means of one operation's resolvers. */

@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Send } from '../../service/call.ts';
-import { etlStatus } from '../../service/endpoints.ts';
-import { ALL_FIGURES, sourceTag } from './tags.ts';
+import { etlStatus, health, observations } from '../../service/endpoints.ts';
+import { ALL_FIGURES, routeTag, sourceTag } from './tags.ts';
 
-/** Sources known at most, of all keys together. */
-const MAX_SOURCES = 20_000;
+/** Sources, and answers, known at most, of all keys together. */
+const MAX_KNOWN = 20_000;
 
 const TIMEOUT_MS = 10_000;
+
+/** Routes whose answers tell of no change: figures change with their sources, and health is never cached. */
+const UNWATCHED: ReadonlySet<string> = new Set([observations.route, health.route]);
 
 interface PurgeParts {
   readonly url: string;
@@ -15,18 +19,20 @@ interface PurgeParts {
 }
 
 /**
- * Watches the sources, whoever asks for them, and tells an address the tags of those that have run again. Nobody waits
- * for it.
+ * Watches sources, lists and records, whoever asks for them, and tells an address the tags of those that are others than at
+ * the last look. Nobody waits for it.
  */
 export function purgeStage({ url, key, onProblem }: PurgeParts): (next: Send) => Send {
-  /** Texts of the last run, by key of the service and source. */
-  const refreshes = new LRUCache<string, string>({ max: MAX_SOURCES });
+  /** Texts of the last run by key of the service and source, and digests of answers by key and target. */
+  const seen = new LRUCache<string, string>({ max: MAX_KNOWN });
 
   async function purge(tags: readonly string[]): Promise<void> {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
+        // Caches that look at no body, as Varnish and Fastly, take them from here.
+        'surrogate-key': tags.join(' '),
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       },
       body: JSON.stringify({ tags }),
@@ -36,23 +42,32 @@ export function purgeStage({ url, key, onProblem }: PurgeParts): (next: Send) =>
     await response.body?.cancel();
   }
 
+  /** Notes what something is now; returns true if it is known to have been something else. */
+  function isChanged(name: string, now: string): boolean {
+    const before = seen.get(name);
+    seen.set(name, now);
+    return before !== undefined && before !== now;
+  }
+
   /** Notes the runs of all sources; returns the tags of those that are known to have run since the last time. */
-  function changed(body: unknown, receivedAt: number, owner: string): readonly string[] {
-    return etlStatus.decode(body, {}, receivedAt).flatMap(({ key: source, lastSuccessfulRefresh }) => {
-      const name = `${owner} ${source}`;
-      const before = refreshes.get(name);
-      const now = lastSuccessfulRefresh ?? '';
-      refreshes.set(name, now);
-      return before === undefined || before === now ? [] : [sourceTag(source)];
-    });
+  function rerunIn(body: unknown, receivedAt: number, owner: string): readonly string[] {
+    const rerun = etlStatus
+      .decode(body, {}, receivedAt)
+      .filter(({ key, lastSuccessfulRefresh }) => isChanged(`${owner} ${key}`, lastSuccessfulRefresh ?? ''));
+    return rerun.length === 0 ? [] : [...rerun.map((source) => sourceTag(source.key)), ALL_FIGURES];
   }
 
   return (next) => async (call, sending) => {
     const answer = await next(call, sending);
-    if (call.route !== etlStatus.route || answer.status !== 200) return answer;
+    const { route, target } = call;
+    if (answer.status !== 200 || UNWATCHED.has(route)) return answer;
     try {
-      const tags = changed(answer.body, answer.receivedAt, sending.caller.tenant.digest);
-      if (tags.length > 0) purge([...tags, ALL_FIGURES]).catch(onProblem);
+      const { body, receivedAt } = answer;
+      const owner = call.isPublic ? '' : sending.caller.tenant.digest;
+      const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
+      const tags = route === etlStatus.route ? rerunIn(body, receivedAt, owner) : [];
+      const all = isChanged(`${owner} ${target}`, digest) ? [routeTag(route, target), ...tags] : tags;
+      if (all.length > 0) purge(all).catch(onProblem);
     } catch {
       // Whoever has asked is told that it can't be read.
     }

@@ -5,3 +5,15 @@ export const ALL_FIGURES = 'all-figures';
 export const sourceTag = (key: string): string => `source-${encodeURIComponent(key)}`;
 
 export const indicatorTag = (key: string): string => `indicator-${encodeURIComponent(key)}`;
+
+/** The tag of an answer of one route: the last word of its path that is none of a parameter, and that parameter. */
+export function routeTag(route: string, target: string): string {
+  const [path = ''] = target.split('?');
+  const values = path.split('/');
+  const parts = route
+    .split('/')
+    .map((name, i) => ({ isGiven: name.startsWith('{'), value: values[i] ?? '' }));
+  const word = parts.findLast(({ isGiven }) => !isGiven)?.value ?? '';
+  const given = parts.filter(({ isGiven }) => isGiven).map(({ value }) => value.toUpperCase());
+  return [word, ...given].join('-');
+}

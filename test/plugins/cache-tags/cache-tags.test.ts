@@ -19,8 +19,12 @@ const ALL_FORMS = { CACHE_TAGS: 'Cache-Tag, Surrogate-Key, apollo' };
 
 const observation = (key: string) => `{ country(code: "KE") { observation(metricKey: "${key}") { value } } }`;
 
-async function open(env: Readonly<Record<string, string>>, sources?: () => readonly Sent[]) {
-  const service = await openFixedService({ rows: ROWS, ...(sources && { sources }) });
+async function open(
+  env: Readonly<Record<string, string>>,
+  sources?: () => readonly Sent[],
+  signals: Sent = { country: { code: 'KE' } },
+) {
+  const service = await openFixedService({ rows: ROWS, signals, ...(sources && { sources }) });
   const program = await openProgram({ upstreamUrl: service.url, env: { CACHE_URL: 'memory:', ...env } });
   return {
     ...program,
@@ -34,9 +38,10 @@ async function open(env: Readonly<Record<string, string>>, sources?: () => reado
 
 /** A cache that is told what to drop. */
 async function openCache(status = 200) {
-  const purges: { readonly authorization: string | undefined; readonly body: unknown }[] = [];
+  const purges: { readonly authorization: unknown; readonly header: unknown; readonly body: unknown }[] = [];
   const server = createServer(async (request, response) => {
-    purges.push({ authorization: request.headers.authorization, body: await json(request) });
+    const { authorization, 'surrogate-key': header } = request.headers;
+    purges.push({ authorization, header, body: await json(request) });
     response.writeHead(status).end();
     server.emit('purged');
   });
@@ -70,7 +75,20 @@ describe('the tags of an answer', () => {
     await using program = await open(ALL_FORMS);
     const { headers } = await program.ask(observation('none'));
     expect(headers.get('cache-tag')).toBe('country-KE,indicator-none');
-    expect((await program.ask('{ countries { name } }')).headers.get('cache-tag')).toBeNull();
+  });
+
+  it('the tags of an answer name the lists and records that it has read, also when it is repeated', async () => {
+    await using program = await open({ CACHE_TAGS: 'cache-tag' });
+    const tagsOf = async (query: string) => {
+      const tags = [];
+      for (const _ of [1, 2, 3]) tags.push((await program.ask(query)).headers.get('cache-tag'));
+      return tags;
+    };
+    expect(await tagsOf('{ countries { name } }')).toEqual(Array(3).fill('countries'));
+    expect(await tagsOf('{ country(code: "KE") { signals { record } } }')).toEqual(
+      Array(3).fill('signals-KE'),
+    );
+    expect(program.operations.at(-1)?.repeated).toBe(true);
   });
 
   it('the tags of an answer are those of each entity that a router asks for', async () => {
@@ -150,9 +168,30 @@ describe('a source that has run again', () => {
     await purged;
     await program.ask(SOURCES);
     expect(cache.purges).toEqual([
-      { authorization: 'Bearer secret', body: { tags: ['source-two', 'all-figures'] } },
+      {
+        authorization: 'Bearer secret',
+        header: 'etl-status source-two all-figures',
+        body: { tags: ['etl-status', 'source-two', 'all-figures'] },
+      },
     ]);
     expect([upstream.calls, program.problems]).toEqual([1, []]);
+  });
+
+  it('a record that has changed is told to the address for that, by its own tag alone', async () => {
+    await using cache = await openCache();
+    const signals = { country: { code: 'KE' }, observations: [] as unknown[] };
+    await using program = await open(
+      { PURGE_URL: cache.url, CACHE_TTL_SECONDS: '0', CACHE_URL: 'none' },
+      undefined,
+      signals,
+    );
+    const ask = () => program.ask('{ country(code: "KE") { signals { record } } }');
+    for (const _ of [1, 2]) await ask();
+    signals.observations.push({ metric_key: 'one', value: 1 });
+    const purged = cache.purged();
+    const { upstream } = await ask();
+    await purged;
+    expect([upstream.calls, cache.purges.map(({ body }) => body)]).toEqual([1, [{ tags: ['signals-KE'] }]]);
   });
 
   it('a source that has run again is the problem of nobody but the operator if the address refuses it', async () => {
