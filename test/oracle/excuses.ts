@@ -62,8 +62,11 @@ function isNeverFilled({ extensions: { route } }: GivenError, { habits, unfilled
 
 /** True if what a fill has fetched may not do: names that no list has, what the service wouldn't give, and older figures. */
 function isBeyondFill(lookup: Lookup, circumstances: Circumstances): boolean {
-  const { unfilled, isInsisting } = circumstances;
+  const { unfilled, isInsisting, world } = circumstances;
   if (unfilled === null) return false;
+  // The service alone knows that it takes an indicator by another spelling than that of its catalogue.
+  const isListed = (name: string) => world.indicators.some(({ key }) => key === name);
+  if (lookup.keys?.every(isListed) === false) return true;
   return isInsisting || Object.keys(unfilled).length > 0 || hasUnknown(lookup, circumstances);
 }
 
