@@ -43,7 +43,7 @@ function strayIn(
   const codes = new Set(rectangle.countryCodes.map((code) => code.toUpperCase()));
   const keys = new Set(rectangle.metricKeys.map((key) => key.toLowerCase()));
   const isStray = ({ countryCode, metricKey }: NamedRow) =>
-    (countryCode !== null && !codes.has(countryCode.toUpperCase())) ||
+    (countryCode !== null && !codes.has(countryCode) && !codes.has(countryCode.toUpperCase())) ||
     (metricKey !== null && !keys.has(metricKey) && !keys.has(metricKey.toLowerCase()));
   for (const rows of figures) {
     const row = rows[0];
@@ -272,24 +272,28 @@ const isPresentIn =
 
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
   const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
-  const keysOf = (some: readonly Pair[]) =>
-    pairKeys(
-      some.every(({ metricKey }) => askedKeyOf(metricKey) === metricKey)
-        ? some
-        : some.map(({ countryCode, metricKey }) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
-    );
   const figures = new Map<string, ObservationRecord[]>();
-  const keys = keysOf(rows);
-  for (let i = 0; i < rows.length; i += 1) {
-    const row = rows[i] as ObservationRecord;
-    const key = keys[i] as string;
-    const group = figures.get(key);
-    if (group === undefined) figures.set(key, [row]);
-    else group.push(row);
+  // The rows of a series mostly stand together.
+  let group: ObservationRecord[] | undefined;
+  for (const row of rows) {
+    const { countryCode, metricKey } = row;
+    if (countryCode !== group?.[0]?.countryCode || metricKey !== group[0].metricKey) {
+      const name = pairKey(countryCode, askedKeyOf(metricKey));
+      group = figures.get(name);
+      if (group === undefined) {
+        group = [row];
+        figures.set(name, group);
+        continue;
+      }
+    }
+    group.push(row);
   }
-  for (const group of figures.values()) if (group.length > 1) putInOrder(group);
+  for (const rows of figures.values()) if (rows.length > 1) putInOrder(rows);
   const counts = new Map<string, number>();
-  for (const key of keysOf(blanks)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const { countryCode, metricKey } of blanks) {
+    const name = pairKey(countryCode, askedKeyOf(metricKey));
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   return { figures, blanks: counts, askedKeyOf };
 }
 
@@ -538,32 +542,32 @@ function handOut(
   }
   const malformed = errorsIn(list.errors, groups);
   const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
-  const asked = pairs.length === cellsOf(rectangle) ? pairs : pairsOf(rectangle);
-  const all = stray === null ? asked : asked.filter((pair) => isProven(nameOf(pair)));
+  const outcomeOf = (pair: Pair): PairOutcome => {
+    const key = nameOf(pair);
+    const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
+    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : rowsIn(groups, key, years));
+  };
+  const outcomes = pairs.map(outcomeOf);
+  const all = pairs.length === cellsOf(rectangle) ? pairs : pairsOf(rectangle);
+  function* sound() {
+    for (const pair of all) {
+      const rows = outcomeOf(pair);
+      if (rows !== 'no figure' && !(rows instanceof Error)) yield { pair, rows };
+    }
+  }
   if (mode === 'series') {
     for (const pair of all) {
       const key = nameOf(pair);
-      learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
+      if (isProven(key)) learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
   // An answer with rows of unknown pairs is not cached, so that the next one to ask is told again.
-  if (unknown === undefined) {
-    const sound = all.filter((pair) => !malformed.has(nameOf(pair)) && !isBlank(nameOf(pair), mode, groups));
-    const savedFigures = sound.map((pair) => ({ pair, rows: rowsIn(groups, nameOf(pair), years) }));
-    cache.save(sending.caller.tenant, { mode, years }, savedFigures, receivedAt);
-  }
-  // Rows that belong to no pair count with the wanted ones.
-  const ofNoPair = list.received - list.rows.length - list.blanks.length;
-  let rows = ofNoPair;
-  const outcomes = pairs.map((pair): PairOutcome => {
-    const key = nameOf(pair);
-    const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
-    rows += sentOf(groups, key);
-    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : rowsIn(groups, key, years));
-  });
+  if (unknown === undefined) cache.save(sending.caller.tenant, { mode, years }, sound(), receivedAt);
   settle(pairs, outcomes);
-  events.onRows?.(list.received, list.received - rows + ofNoPair);
-  return { rows, isWhole: true };
+  const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOf(pair)), 0);
+  events.onRows?.(list.received, list.received - wanted);
+  // Rows that belong to no pair count with the wanted ones.
+  return { rows: wanted + list.received - list.rows.length - list.blanks.length, isWhole: true };
 }
 
 /** The rows of a pair in a whole answer; none in a way that tells if there are some without a value. */

@@ -262,9 +262,10 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
      * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
      * of a place. Of a range of years, only the rows that lie in it are cached, beside the last few other ranges.
      */
-    save(tenant: Tenant, { mode, years }: CachedAs, figures: readonly PairFigures[], atMs: number): void {
+    save(tenant: Tenant, { mode, years }: CachedAs, given: Iterable<PairFigures>, atMs: number): void {
       const isCaching = tenantCache !== NO_TENANT_CACHE;
       if (!isCaching && mode === 'latest') return;
+      const figures = [...given];
       const values = new Map<string, RawRows | RawRanges | RawAbsence>();
       const choices = new Map<string, Choice>();
       const owners: object[] = [];

@@ -1,9 +1,18 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
+import { once } from '../shared/once.ts';
 import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
 import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
-import { covers, type Demand, keyOf, latestOf, type Pair, type YearRange } from './planner/demand.ts';
+import {
+  covers,
+  type Demand,
+  keyOf,
+  latestOf,
+  type Mode,
+  type Pair,
+  type YearRange,
+} from './planner/demand.ts';
 import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
 import { contenders } from './planner/newest.ts';
 
@@ -82,9 +91,10 @@ class Answers {
 
   /** @param keepChoice called with latest figures that the service would not choose by itself, nor its series tell */
   constructor(demands: readonly Demand[], keepChoice: KeepChoice) {
-    const { series = [], latest = [] } = Object.groupBy(demands, ({ mode }) => mode);
+    const ofMode = (wanted: Mode) => demands.filter(({ mode }) => mode === wanted);
+    const series = ofMode('series');
     this.series = Map.groupBy(series, keyOf);
-    this.latest = new Set(series.length === 0 ? [] : latest.map(keyOf));
+    this.latest = new Set(series.length === 0 ? [] : ofMode('latest').map(keyOf));
     this.#keepChoice = keepChoice;
   }
 
@@ -167,19 +177,19 @@ function takingAlong(
 ): PairsToFetch['onTask'] {
   if (onCall === undefined) return undefined;
   return (task: Task) => {
-    const codes = new Set(task.rectangle.countryCodes);
-    const keys = new Set(task.rectangle.metricKeys);
-    let names: Set<string> | undefined;
+    // Hardly any call is asked to bring more.
+    const codes = once(() => new Set(task.rectangle.countryCodes));
+    const keys = once(() => new Set(task.rectangle.metricKeys));
+    const names = once(() => new Set(task.pairs.map(keyOf)));
     onCall((demand) => {
       if (!task.isOpen || demand.mode !== mode) return false;
-      if (!codes.has(demand.countryCode) || !keys.has(demand.metricKey)) return false;
+      if (!codes().has(demand.countryCode) || !keys().has(demand.metricKey)) return false;
       const name = keyOf(demand);
       if ((mode === 'latest' ? series : latest).has(name)) return false;
       if (years !== null && (demand.years === null || !covers(years, demand.years))) return false;
       if (mode === 'series') series.set(name, [...(series.get(name) ?? []), demand]);
-      names ??= new Set(task.pairs.map(keyOf));
-      if (!names.has(name)) task.pairs = [...task.pairs, demand];
-      names.add(name);
+      if (!names().has(name)) task.pairs = [...task.pairs, demand];
+      names().add(name);
       return true;
     });
   };

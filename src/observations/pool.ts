@@ -83,7 +83,7 @@ class Queue {
     for (const demand of request.demands) {
       const queued = this.#all.get(demand.key);
       if (queued === undefined) {
-        const batch = this.#calls.find(({ takeAlong }) => takeAlong(demand))?.batch ?? null;
+        const batch = this.#bringing(demand);
         this.#all.set(demand.key, { demand, requests: alone, batch });
         if (batch !== null) {
           join(batch, request);
@@ -100,6 +100,12 @@ class Queue {
       isNew = true;
     }
     return isNew;
+  }
+
+  /** Has a call under way settle a further demand; returns its batch, or null if none brings it. */
+  #bringing(demand: Demand): Batch | null {
+    for (const { batch, takeAlong } of this.#calls) if (takeAlong(demand)) return batch;
+    return null;
   }
 
   /** Withdraws a request, and batches that nobody waits for any more; returns its demands that have no outcome. */
@@ -185,13 +191,17 @@ class Queue {
 
   /** Gives the outcomes that a batch has brought to the requests that wait for them. */
   #answer(batch: Batch, demands: readonly Demand[], outcomes: readonly Outcome[]): void {
+    let answered = 0;
     for (let i = 0; i < demands.length; i += 1) {
       const { key } = demands[i] as Demand;
       const queued = this.#all.get(key);
       if (queued?.batch !== batch) continue;
-      this.#drop(key);
+      answered += 1;
       for (const request of queued.requests) request.outcomes.set(key, outcomes[i] as Outcome);
     }
+    // To take all of them out one by one takes as long as to put them in.
+    if (answered === this.#all.size) this.#all = new Map();
+    else for (const { key } of demands) if (this.#all.get(key)?.batch === batch) this.#drop(key);
     endAnswered(batch.requests);
   }
 

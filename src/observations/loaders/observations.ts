@@ -25,6 +25,11 @@ type WantedRows = {
   readonly years?: YearRange | null;
 };
 
+interface Prefetched {
+  readonly countryCodes: readonly string[];
+  readonly rows: PromiseOrValue<readonly National[]>;
+}
+
 /** Makes the function that returns the latest national rows of demands for latest ones. */
 function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: OperationOutcomes) {
   function nationalIn(outcome: Outcome): National {
@@ -98,8 +103,8 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   const choice = createChoice(parts);
   const { newest } = choice;
   let countedAhead = 0;
-  /** National rows that were prefetched, by `nameOf`, until a field wants just these. */
-  const prefetched = new Map<string, PromiseOrValue<readonly National[]>>();
+  /** National rows that were prefetched, by `nameOf`, until a field wants just these: those of the last such field. */
+  const prefetched = new Map<string, Prefetched>();
   const outcomes = new OperationOutcomes(parts, doubts);
 
   /** Makes a demand for each country and metric: at once, unless there are many. */
@@ -162,11 +167,12 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       sending.bill.naive += countryCodes.length;
       const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
       const name = nameOf(wanted);
-      const rows = prefetched.get(name);
-      if (rows === undefined) return mapValue(demandsOf(wanted), nationalsOf);
+      const ahead = prefetched.get(name);
+      if (ahead === undefined || !areEqual(ahead.countryCodes, countryCodes))
+        return mapValue(demandsOf(wanted), nationalsOf);
       prefetched.delete(name);
       countedAhead -= countryCodes.length;
-      return rows;
+      return ahead.rows;
     },
     /**
      * Asks for rows that `rows` or `nationals` will most likely be asked for.
@@ -179,7 +185,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       if (wanted.isNational) {
         const rows = mapValue(demands, (some) => nationalsOf(some, isGuess));
         // A wrong guess is asked for anew by the field that wants it.
-        if (!isGuess) prefetched.set(nameOf(wanted), rows);
+        if (!isGuess) prefetched.set(nameOf(wanted), { countryCodes: wanted.countryCodes, rows });
         coming = rows;
       } else coming = mapValue(demands, (some) => outcomes.of(some, asTheyAre, isGuess));
       // The field that wants them gets the error.
@@ -208,8 +214,13 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
+/** Names rows but for their countries, of which it has the first alone: to write them all takes longer than to compare them. */
 function nameOf({ countryCodes, metricKeys, maxAgeMs }: WantedRows): string {
-  return `${metricKeys} ${maxAgeMs} ${countryCodes}`;
+  return `${metricKeys} ${maxAgeMs} ${countryCodes[0]}`;
+}
+
+function areEqual(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one, i) => one === others[i]);
 }
 
 function outcomeOf(national: National): Outcome {

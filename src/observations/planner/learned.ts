@@ -159,7 +159,8 @@ export function createLearned(now: () => number) {
     noteAnswer({ countryCodes, metricKeys }: Rectangle, limit: number | undefined, answer: NotedAnswer) {
       const { rows } = answer;
       learn(limitFacts(answer, limit, facts()));
-      for (const code of countryCodes) answered.countries.add(code.toUpperCase());
+      for (const code of countryCodes)
+        if (!answered.countries.has(code)) answered.countries.add(code.toUpperCase());
       for (const key of metricKeys) answered.metrics.add(key);
       const [first] = rows;
       if (first !== undefined) figuredPair = { countryCode: first.countryCode, metricKey: first.metricKey };
