@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { StringDecoder } from 'node:string_decoder';
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
@@ -124,16 +123,6 @@ function textOf(bytes: Buffer): string {
   return withoutMark(bytes.toString());
 }
 
-/** Decodes the same in pieces of so many bytes, each made on demand. */
-function* textsOf(bytes: Buffer, pieceBytes: number): Generator<string, void> {
-  const decoder = new StringDecoder();
-  for (let from = 0; from < bytes.length; from += pieceBytes) {
-    const text = decoder.write(bytes.subarray(from, from + pieceBytes));
-    yield from === 0 ? withoutMark(text) : text;
-  }
-  yield decoder.end();
-}
-
 function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
@@ -141,8 +130,8 @@ function withoutMark(text: string): string {
 /** Bytes that are read in one step: a fraction of a millisecond. */
 const STEP_BYTES = 32_768;
 
-/** Characters in which the end of an object is looked for, again with each step. */
-const MAX_OBJECT_CHARS = 8 * STEP_BYTES;
+/** Bytes in which the end of an object is looked for. */
+const MAX_OBJECT_BYTES = 8 * STEP_BYTES;
 
 /** The texts between two objects of a list, by its writers. */
 const BETWEEN_OBJECTS = ['},{', '}, {'];
@@ -159,7 +148,7 @@ const REST = randomUUID();
 export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   let parsed: unknown;
   try {
-    parsed = yield* listInPieces(textsOf(bytes, STEP_BYTES));
+    parsed = yield* listInPieces(bytes);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
@@ -193,26 +182,26 @@ function* isDeepBody(bytes: Buffer): Steps<boolean> {
  * @returns undefined if there is no such list
  * @throws SyntaxError
  */
-function* listInPieces(texts: Iterable<string>): Steps<unknown> {
+function* listInPieces(bytes: Buffer): Steps<unknown> {
   const items: unknown[] = [];
-  let before: string | undefined;
-  let rest = '';
-  for (const text of texts) {
-    rest += text;
-    if (before === undefined) {
-      const start = rest.indexOf('[');
-      if (start < 0) return undefined;
-      before = rest.slice(0, start);
-      rest = rest.slice(start + 1);
+  const start = bytes.indexOf(OPEN_LIST);
+  let from = start + 1;
+  for (let length = STEP_BYTES; start >= 0 && from + length < bytes.length; ) {
+    const piece = bytes.subarray(from, from + length);
+    const end = Math.max(...BETWEEN_OBJECTS.map((between) => piece.lastIndexOf(between)));
+    if (end < 0) {
+      length += STEP_BYTES;
+      if (length > MAX_OBJECT_BYTES) return undefined;
+      continue;
     }
-    const end = Math.max(...BETWEEN_OBJECTS.map((between) => rest.lastIndexOf(between)));
-    if (end < 0 && rest.length > MAX_OBJECT_CHARS) return undefined;
-    if (end < 0) continue;
-    for (const item of parseExactly(`[${rest.slice(0, end + 1)}]`) as unknown[]) items.push(item);
-    rest = rest.slice(rest.indexOf('{', end));
+    const text = piece.toString('utf8', 0, end + 1);
+    for (const item of parseExactly(`[${text}]`) as unknown[]) items.push(item);
+    from = bytes.indexOf(OPEN_OBJECT, from + end + 1);
+    length = STEP_BYTES;
     yield;
   }
-  if (before === undefined || items.length === 0) return undefined;
+  if (items.length === 0) return undefined;
+  const [before, rest] = [textOf(bytes.subarray(0, start)), textOf(bytes.subarray(from))];
   if (before.trim() === '') return items.concat(parseExactly(`[${rest}`));
   return objectAround(before, items, rest);
 }
