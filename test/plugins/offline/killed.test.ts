@@ -11,6 +11,8 @@ import { fillApart, type SharedClock } from './filling.ts';
 const folder = await mkdtemp(join(tmpdir(), 'country-graph-killed-'));
 afterAll(() => rm(folder, { recursive: true }));
 
+const DATA = '/v1/data';
+
 /** Waits for a minute after which a fill is killed. */
 const KILLS = [1, 12, 40];
 
@@ -19,8 +21,13 @@ const ANSWERED = goldenNames.filter(
   (name) => !/^(availability|live|trade|policies|platform)\/|^observations\/freshness$/.test(name),
 );
 
-it('a fill of everything under the free plan, killed three times, asks nothing twice, meets no 429, and answers offline as online', async () => {
-  const clock: SharedClock = { nowMs: Date.parse('2030-03-10T12:00:00Z') };
+const pairsOf = ({ query }: { readonly query: Readonly<Record<string, string>> }) =>
+  (query.country_codes ?? '')
+    .split(',')
+    .flatMap((code) => (query.metric_keys ?? '').split(',').map((key) => `${code} ${key}`));
+
+it('a fill of everything under the free plan, killed three times, asks nothing twice, meets no 429, is renewed for a quarter of its calls after one source has run, and answers offline as online', async () => {
+  const clock: SharedClock = { nowMs: Date.parse('2030-03-31T12:00:00Z') };
   await using sandbox = await startSandbox({ now: () => clock.nowMs });
   const env = {
     COUNTRY_DATA_URL: sandbox.url,
@@ -40,12 +47,14 @@ it('a fill of everything under the free plan, killed three times, asks nothing t
   }));
   expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
   expect(new Set(calls.map(({ target }) => target)).size).toBe(calls.length);
+  const dataCalls = sandbox.log.filter(({ route }) => route === DATA).length;
+  const latest = sandbox.log.filter(({ query }) => query.latest === 'true').flatMap(pairsOf);
+  expect(latest.length).toBe(new Set(latest).size);
   const { bill, price } = JSON.parse(stdout);
   expect(bill.errors).toEqual({});
   expect(bill.quota.callsThisMonth).toBe(sandbox.usage('free').month);
   expect(price.figures).toBe(2 * 54 * 207);
   expect(price.cached).toBeGreaterThan(1_000);
-  await sandbox.close();
 
   const nowMs = clock.nowMs + 3_600_000;
   const asked = async (key: string, options: ProgramOptions) => {
@@ -73,4 +82,19 @@ it('a fill of everything under the free plan, killed three times, asks nothing t
     (name) => JSON.stringify(offline.answers[name]) !== JSON.stringify(online.answers[name]),
   );
   expect(different).toEqual([]);
+
+  // A day after, in the next month, one source has run.
+  clock.nowMs += 86_400_000;
+  sandbox.refresh('world_bank_wdi');
+  sandbox.log.clear();
+  const renewal = await fillApart({
+    options: { all: true, every: 'day', yes: true, json: true },
+    env,
+    clock,
+  });
+  expect([renewal.code, renewal.stderr]).toEqual([0, '']);
+  const renewed = JSON.parse(renewal.stdout).bill;
+  expect([renewed.errors, renewed.calls]).toEqual([{}, sandbox.log.length]);
+  expect(sandbox.log.map(({ status }) => status).filter((status) => status !== 200)).toEqual([304]);
+  expect(renewed.byRoute[DATA] / dataCalls).toBeLessThan(0.25);
 }, 400_000);
