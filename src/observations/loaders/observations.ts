@@ -219,8 +219,8 @@ function nameOf({ countryCodes, metricKeys, maxAgeMs }: WantedRows): string {
   return `${metricKeys} ${maxAgeMs} ${countryCodes[0]}`;
 }
 
-function areEqual(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((one, i) => one === others[i]);
+function areEqual(some: readonly string[], other: readonly string[]): boolean {
+  return some.length === other.length && some.every((one, i) => one === other[i]);
 }
 
 function outcomeOf(national: National): Outcome {
