@@ -127,12 +127,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await page.locator('.picture svg').first().waitFor();
     },
   },
-  multiples: {
+  'small-pictures': {
     query: MANY_LINES,
     side: 'Picture',
     isWide: true,
     further: async (page) => {
-      await page.getByLabel('Draw').selectOption('multiples');
+      await page.getByLabel('Draw').selectOption('small-pictures');
     },
   },
   years: {

@@ -7,7 +7,7 @@
 export interface PictureLook {
   /** The key of an indicator: the first picture that shows it, and not the first of all. */
   readonly indicator?: string | undefined;
-  readonly kind?: 'lines' | 'multiples' | 'bars' | 'map' | 'scatter' | undefined;
+  readonly kind?: 'lines' | 'small-pictures' | 'ranking' | 'map' | 'scatter' | undefined;
   readonly isLog?: boolean | undefined;
   readonly measure?: 'value' | 'index' | 'difference' | 'percent' | undefined;
   readonly base?: number | undefined;
@@ -23,6 +23,17 @@ export interface PictureLook {
   readonly isShared?: boolean | undefined;
   /** The figures of whole countries, or of places within them. */
   readonly scope?: 'ALL' | 'NATIONAL' | 'PLACES' | undefined;
+}
+
+/** Names that kinds of pictures had once: files, links and frames of others still have them. */
+const FORMER_KINDS = new Map([
+  ['multiples', 'small-pictures'],
+  ['bars', 'ranking'],
+]);
+
+/** Returns the present name of a kind. */
+export function presentKind(kind: string): string {
+  return FORMER_KINDS.get(kind) ?? kind;
 }
 
 export interface DrawingOrder {

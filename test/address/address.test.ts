@@ -296,6 +296,31 @@ describe('a public document', () => {
     },
   );
 
+  it('a public document takes the former names of kinds, in its file and in addresses, and tells of the present ones alone', async () => {
+    const kinds = [
+      ['multiples', 'small-pictures'],
+      ['bars', 'ranking'],
+    ] as const;
+    const named = (kind: string) => ({ document: 'Lines', key: 'page', picture: { kind } });
+    const published = Object.fromEntries(kinds.flat().map((kind) => [kind, named(kind)]));
+    await using program = await openPublishing({ published });
+    await program.issue({ name: 'page' });
+    const text = async (path: string) => (await program.at(path)).text();
+    for (const [former, present] of kinds) {
+      const drawing = await text(`/c/${present}.svg`);
+      expect(drawing).toMatch(/^<svg /);
+      expect(await text(`/c/${former}.svg`)).toBe(drawing);
+      for (const kind of [former, present])
+        expect(await text(`/c/bars.svg?picture.kind=${kind}`)).toBe(
+          await text('/c/ranking.svg?picture.kind=' + present),
+        );
+      const page = await text(`/c/ranking?picture.kind=${former}`);
+      expect(page).toContain(`picture.kind=${present}`);
+      expect(page).not.toContain(`picture.kind=${former}`);
+    }
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('a public document is drawn as wide and as dark as asked, within bounds', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
@@ -585,8 +610,8 @@ describe('what others read', () => {
       expect((await about(other)).status).toBe(404);
     expect((await about(url.replace('KE', 'KEX'))).status).toBe(400);
     // The frame shows what the address asks for.
-    const looked = (await (await about(`${url}&theme=dark&picture.kind=bars`)).json()) as { html: string };
-    expect(looked.html).toContain('codes=KE%2CNG&amp;picture.kind=bars&amp;theme=dark"');
+    const looked = (await (await about(`${url}&theme=dark&picture.kind=ranking`)).json()) as { html: string };
+    expect(looked.html).toContain('codes=KE%2CNG&amp;picture.kind=ranking&amp;theme=dark"');
     const script = await program.at('/c/frames.js');
     expect([script.status, await script.text()]).toEqual([200, expect.stringContaining('country-graph')]);
     expect((await about(url, '&format=xml')).status).toBe(501);

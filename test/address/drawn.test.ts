@@ -128,7 +128,7 @@ const FORTY: readonly (readonly [query: string, look: object, asked?: string])[]
   [series('"KE"', 'population_total', ', fromYear: 1990'), {}, 'theme=dark'],
   [series('"KE"', 'population_total', ', fromYear: 2020, toYear: 2020'), {}],
   [series(THREE, 'gdp_current_usd'), { kind: 'lines', isLog: true }],
-  [series(THREE, 'gdp_current_usd', ', fromYear: 2000'), { kind: 'multiples', isShared: true }],
+  [series(THREE, 'gdp_current_usd', ', fromYear: 2000'), { kind: 'small-pictures', isShared: true }],
   [series(THREE, 'life_expectancy'), { measure: 'index', base: 1990 }],
   [series(THREE, 'life_expectancy'), { measure: 'difference' }, 'width=480&bare=1'],
   [series(THREE, 'life_expectancy', '', BOUNDED), {}],
@@ -139,29 +139,29 @@ const FORTY: readonly (readonly [query: string, look: object, asked?: string])[]
   [series('"ML", "KE"', 'gdp_growth_quarterly_yoy_pct', ', fromYear: 2015'), {}],
   [series('"ML"', 'gdp_growth_quarterly_yoy_pct', ', fromYear: 2022'), {}, 'width=320'],
   [series('"KE", "GH"', 'consumer_price_index', ', fromYear: 2018'), {}],
-  [series('"GH"', 'consumer_price_index', ', fromYear: 2024'), { kind: 'bars' }, 'width=400'],
+  [series('"GH"', 'consumer_price_index', ', fromYear: 2024'), { kind: 'ranking' }, 'width=400'],
   [series('"KE", "GH"', 'official_exchange_rate_latest_lcu_per_usd', ', fromYear: 2025'), {}],
   [series('"KE", "NG"', 'policy_rate_pct', ', fromYear: 2015'), {}],
   // Below zero, in one unit with gaps, and places within countries.
   [series(THREE, 'net_migration_total'), {}],
   [some('net_migration_total'), {}, 'width=320'],
   [latest('net_migration_total'), {}],
-  [latest('net_migration_total'), { kind: 'bars' }, 'theme=dark&width=390'],
+  [latest('net_migration_total'), { kind: 'ranking' }, 'theme=dark&width=390'],
   [series('"GH", "ER"', 'internet_users_pct'), {}],
-  ['observations(metricKeys: ["idps_total"], latest: true) { value }', { scope: 'PLACES', kind: 'bars' }],
+  ['observations(metricKeys: ["idps_total"], latest: true) { value }', { scope: 'PLACES', kind: 'ranking' }],
   // Many lines.
   [ALL, { highlight: ['Kenya', 'Chad'] }],
-  [ALL, { kind: 'multiples' }],
-  [ALL, { kind: 'multiples' }, 'width=320'],
+  [ALL, { kind: 'small-pictures' }],
+  [ALL, { kind: 'small-pictures' }, 'width=320'],
   [ALL, { kind: 'map', year: 2010 }],
-  [ALL, { kind: 'bars', year: 2005 }, 'theme=dark&width=700'],
+  [ALL, { kind: 'ranking', year: 2005 }, 'theme=dark&width=700'],
   [ALL, { focus: 'Chad', highlight: ['Chad'] }, 'width=480'],
   [latest('life_expectancy'), {}],
   [latest('population_total'), {}, 'theme=dark&width=480'],
   [latest('gdp_current_usd'), {}],
-  [latest('gdp_current_usd'), { kind: 'bars' }],
+  [latest('gdp_current_usd'), { kind: 'ranking' }],
   [latest('energy_imports_net_pct'), {}, 'theme=dark'],
-  [latest('forest_area_pct'), { kind: 'bars' }],
+  [latest('forest_area_pct'), { kind: 'ranking' }],
   [some('fertility_rate_births_per_woman'), {}],
   [some('gdp_current_usd', 'value source { key name url lastSuccessfulRefresh }'), {}],
   // Several pictures of one answer.
@@ -364,7 +364,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
       {
         lines: named({ indicator: 'population_total' }),
         map: named({ indicator: 'life_expectancy' }),
-        bars: named({ indicator: 'fertility_rate_births_per_woman' }),
+        ranking: named({ indicator: 'fertility_rate_births_per_woman' }),
         scatter: named({ kind: 'scatter' }),
       },
     );
@@ -387,7 +387,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     const canonical = (text: string) =>
       page.evaluate<string>(`(() => { ${CANONICAL}; return canonical(${JSON.stringify(text)}); })()`);
     await page.getByText('none of them is real').first().waitFor();
-    for (const kind of ['lines', 'map', 'bars']) {
+    for (const kind of ['lines', 'map', 'ranking']) {
       const figure = page.locator('figure.picture', { has: page.locator(`.frame.${kind}`) });
       const own = kind === 'map' ? figure.filter({ hasText: 'Life expectancy' }).last() : figure;
       const { bytes } = await saved(page, own.getByRole('button', { name: 'SVG', exact: true }));

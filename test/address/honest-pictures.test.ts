@@ -117,7 +117,7 @@ describe('a picture by address', () => {
       for (const [i, { x, half }] of labels.slice(1).entries())
         expect(x - half).toBeGreaterThan((labels[i]?.x ?? 0) + (labels[i]?.half ?? 0));
     }
-    const many = textsOf(await svgOf('all.svg?picture.kind=multiples&width=320'));
+    const many = textsOf(await svgOf('all.svg?picture.kind=small-pictures&width=320'));
     expect(many.filter((text) => /^[\d.,]+( million)? to [\d.,]+( million)?$/.test(text))).toHaveLength(54);
     expect(many.join(' ')).not.toContain('…');
     expect(textsOf(await svgOf('all.svg')).filter((text) => text === '200 million')).toHaveLength(1);

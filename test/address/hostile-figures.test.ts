@@ -79,12 +79,12 @@ describe('labels of numbers', () => {
   );
 
   it('labels of numbers tell the ends of small pictures apart', async () => {
-    const texts = await textsFor({ kind: 'multiples' }, (i) => 1_234_567 + (i % 5) * 3);
+    const texts = await textsFor({ kind: 'small-pictures' }, (i) => 1_234_567 + (i % 5) * 3);
     expect(texts.filter((text) => text === '1,234,567 to 1,234,579')).toHaveLength(2);
   });
 
   it('labels of numbers tell bars apart', async () => {
-    const texts = await textsFor({ kind: 'bars' }, (i) => 1_234_567 + Math.floor(i / 5));
+    const texts = await textsFor({ kind: 'ranking' }, (i) => 1_234_567 + Math.floor(i / 5));
     expect(texts).toEqual(expect.arrayContaining(['1,234,567', '1,234,568']));
   });
 });
@@ -92,7 +92,7 @@ describe('labels of numbers', () => {
 describe('a logarithmic scale', () => {
   const NOTE = '5 figures are zero or less, which a logarithmic scale has no place for.';
   it('a logarithmic scale leaves out what is zero or less, and says so', async () => {
-    for (const kind of ['lines', 'multiples']) {
+    for (const kind of ['lines', 'small-pictures']) {
       const texts = await textsFor({ kind, isLog: true }, (i) => (i < 5 ? 10 ** i : -i));
       expect(texts).toContain(NOTE);
       expect(texts.join(' ')).not.toMatch(/−|NaN/);
@@ -109,7 +109,7 @@ describe('a logarithmic scale', () => {
 });
 
 it('bars of zeros have no length', async () => {
-  const svg = String(await pictured({ kind: 'bars' }, (row) => ({ ...row, value: 0 })));
+  const svg = String(await pictured({ kind: 'ranking' }, (row) => ({ ...row, value: 0 })));
   const bars = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(svg)?.[1] ?? '';
   const widths = [...bars.matchAll(/ width="([^"]+)"/g)].map(([, width]) => Number(width));
   expect(widths).toEqual([0, 0]);
@@ -199,7 +199,7 @@ describe('values that no scale can hold', () => {
   it('values that no scale can hold leave no mark that is no number, in any picture', async () => {
     const values = fc.uniqueArray(fc.constantFrom(...VALUES), { minLength: 1, maxLength: 4 });
     const orders = fc.record({
-      kind: fc.constantFrom('lines', 'multiples', 'bars', 'map', 'scatter'),
+      kind: fc.constantFrom('lines', 'small-pictures', 'ranking', 'map', 'scatter'),
       isLog: fc.boolean(),
       measure: fc.constantFrom('value', 'index', 'difference', 'percent'),
       first: values,

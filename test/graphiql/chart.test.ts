@@ -129,8 +129,8 @@ describe.skipIf(!hasChromium)('a map', () => {
     const shown = await scene.page.locator('.graphiql-response').innerText();
     expect(shown).not.toMatch(/"(code|locationName|source|year)"/);
     await side(scene.page, 'Picture');
-    await scene.page.getByLabel('Draw').selectOption('bars');
-    await expect.poll(() => scene.page.locator('.frame.bars g[aria-label="bar"] rect').count()).toBe(54);
+    await scene.page.getByLabel('Draw').selectOption('ranking');
+    await expect.poll(() => scene.page.locator('.frame.ranking g[aria-label="bar"] rect').count()).toBe(54);
     expect(scene.problems).toEqual([]);
   });
 

@@ -89,8 +89,8 @@ describe.skipIf(!hasChromium)('controls', () => {
     await page.getByLabel('Values').selectOption('value');
     await page.getByLabel('Scale').selectOption('log');
     await expect.poll(() => label.textContent()).toContain('years');
-    await page.getByLabel('Draw').selectOption('bars');
-    await expect.poll(() => page.locator('.frame.bars g[aria-label="bar"] rect').count()).toBe(3);
+    await page.getByLabel('Draw').selectOption('ranking');
+    await expect.poll(() => page.locator('.frame.ranking g[aria-label="bar"] rect').count()).toBe(3);
     await page.getByLabel('Year', { exact: true }).selectOption('1995');
     await expect.poll(() => page.locator('figcaption').innerText()).toContain('1995');
     const { violations } = await page
@@ -110,17 +110,17 @@ describe.skipIf(!hasChromium)('controls', () => {
       '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }',
     );
     await run(page);
-    await page.getByLabel('Draw').selectOption('multiples');
-    await expect.poll(() => page.locator('.frame.multiples g.top path').count()).toBe(54);
-    const years = page.locator('.frame.multiples [aria-label="x-axis tick label"] text');
+    await page.getByLabel('Draw').selectOption('small-pictures');
+    await expect.poll(() => page.locator('.frame.small-pictures g.top path').count()).toBe(54);
+    const years = page.locator('.frame.small-pictures [aria-label="x-axis tick label"] text');
     expect(await years.evaluateAll(overlapping)).toBe(0);
     // Each line fills its frame, however small its country is; on one scale for all, few do.
     const full = () =>
       page
-        .locator('.frame.multiples g.top path')
+        .locator('.frame.small-pictures g.top path')
         .evaluateAll((paths) => paths.filter((path) => path.getBoundingClientRect().height > 60).length);
     expect(await full()).toBe(54);
-    const scales = page.locator('.frame.multiples .scales');
+    const scales = page.locator('.frame.small-pictures .scales');
     expect(await scales.textContent()).toContain('Each has a scale of its own');
     await page.getByLabel('Each').selectOption('shared');
     await expect.poll(() => scales.textContent()).toContain('One scale for all');

@@ -49,6 +49,28 @@ describe.skipIf(!hasChromium)('a link', () => {
     }
   });
 
+  it('a link with the former name of a kind shows the picture, and is copied with the present one', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    const copiedLink = async () => {
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Copy link' }).click();
+      await page.getByText('Link copied, without the key').waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    const ranking = page.locator('.frame.ranking svg').first();
+    await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
+    await page.getByLabel('Draw').selectOption({ label: 'Ranking' });
+    await ranking.waitFor();
+    const link = await copiedLink();
+    expect(decodeURIComponent(link)).toContain('"kind":"ranking"');
+    await page.goto('about:blank');
+    await page.goto(link.replace('ranking', 'bars'));
+    await page.getByRole('region', { name: 'The link' }).getByRole('button', { name: 'Run' }).click();
+    await ranking.waitFor();
+    expect(await copiedLink()).toBe(link);
+  });
+
   it('a link that says nonsense of what is seen opens all the same', async () => {
     await using scene = await open();
     const { page } = scene;

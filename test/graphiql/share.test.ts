@@ -112,7 +112,9 @@ describe('a frame', () => {
     const pictures = ['a', 'b'].map((key) => ({ kind: 'lines', key, figures: [figure(key)] }) as never);
     const of = (looks: object) => decodeURIComponent(lookParameters(pictures, looks as never).toString());
     expect(of({})).toBe('');
-    expect(of({ a: { kind: 'bars', year: 2010, removed: [] } })).toBe('picture.kind=bars&picture.year=2010');
+    expect(of({ a: { kind: 'ranking', year: 2010, removed: [] } })).toBe(
+      'picture.kind=ranking&picture.year=2010',
+    );
     expect(of({ b: { removed: ['KE', 'NG'], isLog: true } })).toBe(
       'picture.indicator=b&picture.removed=KE&picture.removed=NG&picture.isLog=true',
     );

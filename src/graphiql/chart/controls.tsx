@@ -9,8 +9,8 @@ import { YearsToCome } from './years-to-come.tsx';
 
 const KINDS: Readonly<Record<string, string>> = {
   lines: 'Lines',
-  multiples: 'Small pictures',
-  bars: 'Ranking',
+  'small-pictures': 'Small pictures',
+  ranking: 'Ranking',
   map: 'Map',
 };
 
@@ -39,14 +39,14 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
   const kinds = isLines
     ? [
         'lines',
-        ...(picture.lines.length > MAX_COLOURED ? ['multiples'] : []),
-        'bars',
+        ...(picture.lines.length > MAX_COLOURED ? ['small-pictures'] : []),
+        'ranking',
         ...(canBeMap ? ['map'] : []),
       ]
     : canBeMap
-      ? ['map', 'bars']
+      ? ['map', 'ranking']
       : [];
-  const isOverTime = shown === 'lines' || shown === 'multiples';
+  const isOverTime = shown === 'lines' || shown === 'small-pictures';
   const years = isLines ? yearsIn(picture) : [];
   const isPositive = isLines && picture.figures.every(({ value }) => value > 0);
   return (
@@ -89,7 +89,7 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
               choose={(scale) => change({ isLog: scale === 'log' })}
             />
           )}
-          {shown === 'multiples' && (
+          {shown === 'small-pictures' && (
             <Choice
               label="Each"
               value={look.isShared ? 'shared' : 'own'}

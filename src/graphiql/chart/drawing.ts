@@ -1,10 +1,10 @@
 import { drawBars } from './bars.ts';
 import { drawLines } from './lines.ts';
 import { drawMap } from './map.ts';
-import { drawMultiples } from './multiples.ts';
 import type { Shown } from './notes.ts';
 import type { Picture } from './picture.ts';
 import type { Look, Plotted } from './plot.ts';
+import { drawSmallPictures } from './small-pictures.ts';
 
 /**
  * Draws a picture; null if it is a table.
@@ -12,7 +12,7 @@ import type { Look, Plotted } from './plot.ts';
  */
 export function draw(picture: Picture, shown: Shown, chosen: readonly string[], look: Look): Plotted | null {
   if (picture.kind === 'lines')
-    return shown === 'multiples' ? drawMultiples(picture, look) : drawLines(picture, chosen, look);
+    return shown === 'small-pictures' ? drawSmallPictures(picture, look) : drawLines(picture, chosen, look);
   if (picture.kind === 'values') return null;
   return shown === 'map' && picture.map !== null ? drawMap(picture, look) : drawBars(picture, look);
 }

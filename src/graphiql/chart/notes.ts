@@ -9,7 +9,7 @@ import { unitInWords } from './plot.ts';
 /** Sources that are named below a table, which has them row by row. */
 const MOST_SOURCES = 8;
 
-export type Shown = 'lines' | 'multiples' | 'bars' | 'map' | 'values';
+export type Shown = 'lines' | 'small-pictures' | 'ranking' | 'map' | 'values';
 
 /** The figures that a picture shows, of those that it has. */
 export function figuresOf(picture: Picture, shown: Shown): readonly Figure[] {
@@ -78,10 +78,10 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
   const modelled = figures.filter(({ isModelled }) => isModelled).length;
   const drawnAs = {
     lines: ' (hollow, where points are drawn)',
-    bars: ' (pale)',
+    ranking: ' (pale)',
     map: '',
     values: '',
-    multiples: '',
+    'small-pictures': '',
   };
   const leftOut = picture.figures.length - figures.length;
   const places = picture.figures.filter((figure) => !figure.isNational).length;
@@ -95,7 +95,7 @@ export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): s
     shown === 'lines' && figures.some(({ low }) => low !== null) ? boundsIn(picture) : '',
     leftOut > 0
       ? places > 0
-        ? `The map shows national figures; ${places} of places within countries are in the bars and the table.`
+        ? `The map shows national figures; ${places} of places within countries are in the ranking and the table.`
         : `The map shows the newest figure of each country; ${leftOut} others are in the table.`
       : '',
     ...(picture.remarks ?? []),

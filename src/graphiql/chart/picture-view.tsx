@@ -52,7 +52,7 @@ export function PictureView({
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
-  const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
+  const hasLegend = picture.kind === 'lines' && shown !== 'small-pictures';
   const pages = useMemo(() => [...pagesOf(picture.figures)], [picture]);
   const keys = useMemo(() => (hasLegend ? membersByLine(left) : null), [hasLegend, left]);
   return (
@@ -97,7 +97,7 @@ export function PictureView({
             <WithLinks text={note} pages={pages} />
           </p>
         ))}
-        {shown === 'bars' && picture.figures.length > MAX_BARS && (
+        {shown === 'ranking' && picture.figures.length > MAX_BARS && (
           <p>
             The {MAX_BARS} highest of {picture.figures.length}; the table has them all.
           </p>

@@ -38,7 +38,7 @@ export function posterOf(
   const width = look.width - 2 * EDGE;
   const drawing = draw(picture, shown, chosen, { ...scales, width, colours, isAlone: true });
   if (drawing === null || picture.kind === 'values') return null;
-  const hasLegend = picture.kind === 'lines' && shown !== 'multiples';
+  const hasLegend = picture.kind === 'lines' && shown !== 'small-pictures';
   return framed(
     {
       title: picture.title,

@@ -14,15 +14,16 @@ export function canMap(picture: Picture): boolean {
 /** Decides the form of a picture: the wanted one, if that can be. */
 export function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Shown {
   if (kind === 'map' && canBeMap) return 'map';
-  if (picture.kind === 'lines') return kind === 'bars' || kind === 'multiples' ? kind : 'lines';
-  return picture.kind === 'bars' && canBeMap && kind !== 'bars' ? 'map' : picture.kind;
+  if (picture.kind === 'lines') return kind === 'ranking' || kind === 'small-pictures' ? kind : 'lines';
+  if (picture.kind === 'values') return 'values';
+  return canBeMap && kind !== 'ranking' ? 'map' : 'ranking';
 }
 
 /** Returns a picture as it is shown: its measure, or the year of a ranking, and what its scale has a place for. */
 export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
   if (picture.kind === 'values') return picture;
   if (picture.kind === 'bars') return scaled(picture, false);
-  if (shown === 'bars' || shown === 'map') return scaled(rankingOf(picture, look.year), false);
+  if (shown === 'ranking' || shown === 'map') return scaled(rankingOf(picture, look.year), false);
   // Differences are below zero as often as above.
   const wantsLog = look.isLog && look.measure !== 'difference' && look.measure !== 'percent';
   return scaled(measured(picture, look), wantsLog);

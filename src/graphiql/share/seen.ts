@@ -1,3 +1,4 @@
+import { presentKind } from '../../shared/drawings.ts';
 import { PLAIN } from '../chart/plain-look.ts';
 import { type Look, looks, setTabLook, type TabLook } from '../looks.ts';
 import { isSideChosen, isWide, type Side, side } from '../view.ts';
@@ -80,7 +81,7 @@ function lookOf(value: unknown): Partial<Look> {
   return {
     ...(isNames(highlight) && { highlight }),
     ...(isNames(removed) && { removed }),
-    ...(typeof kind === 'string' && { kind }),
+    ...(typeof kind === 'string' && { kind: presentKind(kind) }),
     ...(isLog === true && { isLog }),
     ...(isShared === true && { isShared }),
     ...(knownMeasure !== undefined && { measure: knownMeasure }),

@@ -25,7 +25,7 @@ import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
 import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { watchFiles } from '../../graphql/request/trusted.ts';
-import type { PictureLook } from '../../shared/drawings.ts';
+import { type PictureLook, presentKind } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 
@@ -48,7 +48,12 @@ const year = z.int().min(-10_000).max(10_000);
 /** The look of a picture, as the operator's file or an address gives it. */
 const PictureTerms = z.strictObject({
   indicator: z.string().min(1).optional(),
-  kind: z.enum(['lines', 'multiples', 'bars', 'map', 'scatter']).optional(),
+  kind: z
+    .preprocess(
+      (kind) => (typeof kind === 'string' ? presentKind(kind) : kind),
+      z.enum(['lines', 'small-pictures', 'ranking', 'map', 'scatter']),
+    )
+    .optional(),
   isLog: z.boolean().optional(),
   measure: z.enum(['value', 'index', 'difference', 'percent']).optional(),
   base: year.optional(),
@@ -367,6 +372,8 @@ export function pictureIn(search: URLSearchParams): {
   readonly given: string;
 } {
   const giving = new URLSearchParams([...search].filter(([name]) => name.startsWith(OF_PICTURE)));
+  const kind = giving.get(`${OF_PICTURE}kind`);
+  if (kind !== null) giving.set(`${OF_PICTURE}kind`, presentKind(kind));
   const settings: Record<string, unknown> = {};
   for (const key of new Set(giving.keys())) {
     const name = key.slice(OF_PICTURE.length);

@@ -47,7 +47,7 @@ function twoLines(name: string, most: number): string {
 }
 
 /** Draws each line in a frame of its own, the highest first: on a scale of its own, or all on one. */
-export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED): Plotted {
+export function drawSmallPictures(picture: LinesPicture, look: Look, shared = SHARED): Plotted {
   const { width, colours, isShared = false } = look;
   const { isLog = false } = picture;
   const margin = isShared ? shared : 10;
@@ -140,7 +140,7 @@ export function drawMultiples(picture: LinesPicture, look: Look, shared = SHARED
     look,
   );
   const room = isShared ? tickRoom(svg, 'y') : 0;
-  if (room > margin) return drawMultiples(picture, look, room);
+  if (room > margin) return drawSmallPictures(picture, look, room);
   const [fxs, fys, x, y] = (['fx', 'fy', 'x', 'y'] as const).map((name) => svg.scale(name));
   svg.spots = {
     all: points.flatMap((point) =>
