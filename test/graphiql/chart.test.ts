@@ -118,6 +118,19 @@ async function boxesOf(all: Locator) {
   );
 }
 
+describe.skipIf(!hasChromium)('a ranking', () => {
+  it('a ranking has room for names of wide letters', async () => {
+    const scene = await charted(
+      '{countries(codes:["ZW","ZM","ML"]){name observation(metricKey:"life_expectancy"){value}}}',
+    );
+    const picture = scene.page.locator('.frame.ranking svg').first();
+    const names = picture.locator('[aria-label="y-axis tick label"] text');
+    await expect.poll(() => names.allTextContents()).toContain('Zimbabwe');
+    const [frame] = await boxesOf(picture);
+    for (const { x } of await boxesOf(names)) expect(x).toBeGreaterThanOrEqual(frame?.x ?? 0);
+  });
+});
+
 describe.skipIf(!hasChromium)('a map', () => {
   it('a map knows whose figures they are though no code is selected, and the answer shows what was asked', async () => {
     const scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');

@@ -17,6 +17,7 @@ import {
   thinned,
   tickLabel,
   unitInWords,
+  widthOf,
 } from './plot.ts';
 
 const BAR_HEIGHT = 20;
@@ -50,7 +51,7 @@ export function drawBars({ bars, unit, scaleOf, isLatest = true }: BarsPicture, 
   });
   const hasNegative = shown.some(({ figure }) => figure.value < 0);
   const hasPositive = shown.some(({ figure }) => figure.value > 0);
-  const marginLeft = Math.max(0, ...names.map((name) => name.length)) * CHARACTER + 14;
+  const marginLeft = Math.max(0, ...names.map(widthOf)) + 14;
   const ticks = Math.max(2, (width - marginLeft) / 90);
   const value = ({ figure }: Row) => figure.value;
   const values = shown.map(value);

@@ -14,6 +14,7 @@ import {
   tickLabel,
   tickRoom,
   unitInWords,
+  widthOf,
 } from './plot.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
@@ -60,7 +61,7 @@ export function drawLines(
   const opacityOf = (name: string) => (focus === null || focus === name ? 1 : FADED);
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
-  const marginRight = top.length > 1 ? Math.max(...labels.map((label) => label.length)) * CHARACTER + 18 : 16;
+  const marginRight = top.length > 1 ? Math.max(...labels.map(widthOf)) + 18 : 16;
   const present = points.filter(({ value }) => value !== null);
   const mostPoints = Math.max(...top.map((line) => line.points.length));
   const isRoomy = present.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - marginLeft - marginRight;
