@@ -238,7 +238,7 @@ export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 
     },
     async setMany(entries: Parameters<Store['setMany']>[0], ttlMs: number) {
       for (const { key, value } of entries) cache.set(key, { value });
-      await store.setMany(entries, ttlMs);
+      return store.setMany(entries, ttlMs);
     },
     async clear(prefix: string) {
       cache.forget(prefix);

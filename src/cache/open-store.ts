@@ -21,7 +21,10 @@ function openMemory(maxBytes: number): Store {
     peekMany,
     isAllHere: true,
     getMany: async (keys) => peekMany(keys),
-    setMany: async (entries, ttlMs) => cache.setMany(entries, Date.now() + ttlMs),
+    async setMany(entries, ttlMs) {
+      cache.setMany(entries, Date.now() + ttlMs);
+      return true;
+    },
     clear: async (prefix) => cache.forget(prefix),
     // Nobody shares this store, so the giver of a value holds the first one, and calls stand in this process's ledger.
     first: async (_name, value) => value,

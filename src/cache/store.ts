@@ -15,7 +15,7 @@ export interface Store extends Shrinkable {
   /** True if this process holds all there is: otherwise `getMany` may find more. */
   readonly isAllHere: boolean;
   /** Holds values, in one round trip. Resolves to false if the store could not take them. */
-  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<unknown>;
+  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<boolean>;
   clear(prefix: string): Promise<void>;
   /**
    * Returns the value that was first given under a name by any of those who share the store; null if that can't be

@@ -39,7 +39,7 @@ const WRITING_SHARE = 0.1;
 function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
-  function write(tenant: Tenant): Promise<unknown> {
+  function write(tenant: Tenant): Promise<boolean> {
     const { acceptedAtMs, refusedAtMs } = tenant;
     tenant.writtenAtMs = now();
     return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], retentionMs);
@@ -124,7 +124,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
       }));
       for (const { key, value } of joined) writing.set(key, value);
     }
-    if ((await store.setMany(joined, retentionMs)) === false) areAllStored = false;
+    if (!(await store.setMany(joined, retentionMs))) areAllStored = false;
     for (const { key, value } of joined) if (writing.get(key) === value) writing.delete(key);
   }
 

@@ -13,6 +13,7 @@ function open() {
     },
     async setMany(entries: readonly { key: string; value: unknown }[], _ttlMs: number) {
       for (const { key, value } of entries) held.set(key, value);
+      return true;
     },
     async clear() {},
   };
