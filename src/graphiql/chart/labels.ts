@@ -1,3 +1,5 @@
+import { CHARACTER } from './plot.ts';
+
 /** A dot with its label, in pixels. */
 export interface Spot {
   readonly x: number;
@@ -29,9 +31,6 @@ const boxAt = (x: number, y: number, width: number, height: number): Box => ({
 const overlap = (a: Box, b: Box) =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** Width of a letter in pixels, at the most. */
-const LETTER = 6.6;
-
 /**
  * Writes the first of several texts beside each dot that there is room for: names, or else codes.
  * @returns the text and its middle; null if there is no room for any
@@ -42,7 +41,7 @@ export function placedNames(
   within: Box,
 ): readonly ({ readonly x: number; readonly y: number; readonly text: string } | null)[] {
   const labels = placedLabels(
-    dots.map((dot, i) => ({ ...dot, widths: (texts[i] ?? []).map((text) => text.length * LETTER + 2) })),
+    dots.map((dot, i) => ({ ...dot, widths: (texts[i] ?? []).map((text) => text.length * CHARACTER + 2) })),
     within,
   );
   return labels.map((label, i) => label && { x: label.x, y: label.y, text: texts[i]?.[label.which] ?? '' });
