@@ -8,6 +8,7 @@ import { fragmentsIn } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { formatError, originalOf } from '../schema/errors.ts';
+import { runHooks } from '../schema/run-hooks.ts';
 import { certaintyOf } from './certainty.ts';
 import { dearestField } from './dearest-field.ts';
 import { frozen, openDryRun } from './dry-run.ts';
@@ -124,20 +125,10 @@ function tallyFor(
 
 /** @returns the errors that the operation would fail with */
 async function runDry(
-  { variables, caller, plan }: PricedOperation,
+  { variables, plan }: PricedOperation,
   context: GraphContext,
 ): Promise<readonly GraphQLError[]> {
-  const { batchGate, effort } = context;
-  const { errors } = await runPlan({
-    plan,
-    context,
-    variables,
-    onPause: batchGate.pauseDuring,
-    onList: (items: number) => effort.list(items),
-    onError: () => effort.fail(1),
-    isDry: true,
-    job: caller,
-  });
+  const { errors } = await runPlan({ plan, context, variables, ...runHooks(context), isDry: true });
   return errors;
 }
 

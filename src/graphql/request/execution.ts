@@ -5,6 +5,7 @@ import { byteLengthOf, lengthOf, type StringPieces } from '../execution/columns.
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
+import { runHooks } from '../schema/run-hooks.ts';
 import { writeBody } from './body.ts';
 import { describeOperation, eventOf } from './operation-events.ts';
 import { extensionsOf, type OperationRun, type WrittenAnswer } from './operation-run.ts';
@@ -154,7 +155,7 @@ async function runBounded(
   { context, participant, payer, onError }: OperationRun,
   execute: typeof runPlan,
 ): Promise<Executed> {
-  const { caller, effort, batchGate } = context;
+  const { effort } = context;
   if (leadsToFigures) participant.expect();
   else participant.forgo();
   try {
@@ -162,12 +163,9 @@ async function runBounded(
       plan,
       context,
       variables,
-      onPause: batchGate.pauseDuring,
-      onList: (items: number) => effort.list(items),
-      onError: () => effort.fail(1),
+      ...runHooks(context),
       errorBehavior: onError,
       onHalt: payer.close,
-      job: caller,
     });
   } catch (error) {
     if (effort.refusal === null || error !== effort.refusal) throw error;

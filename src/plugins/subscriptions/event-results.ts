@@ -7,6 +7,7 @@ import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/req
 import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
 import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import { errorOf } from '../../graphql/schema/errors.ts';
+import { runHooks } from '../../graphql/schema/run-hooks.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -168,17 +169,14 @@ async function executeEvent(
   event: LiveEvent<unknown>,
   { context, payer }: OperationRun,
 ): Promise<ExecutionResult> {
-  const { caller, effort, batchGate } = context;
+  const { effort } = context;
   try {
     const { data, errors } = await runPlan({
       plan,
       variables,
       context,
       rootValue: event,
-      job: caller,
-      onPause: batchGate.pauseDuring,
-      onList: (items) => effort.list(items),
-      onError: () => effort.fail(1),
+      ...runHooks(context),
       errorBehavior: onError,
       onHalt: payer.close,
     });
