@@ -288,7 +288,7 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
     }
     group.push(row);
   }
-  for (const rows of figures.values()) if (rows.length > 1) putInOrder(rows);
+  for (const grouped of figures.values()) if (grouped.length > 1) putInOrder(grouped);
   const counts = new Map<string, number>();
   for (const { countryCode, metricKey } of blanks) {
     const name = pairKey(countryCode, askedKeyOf(metricKey));

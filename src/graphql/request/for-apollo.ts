@@ -13,6 +13,7 @@ export function forApollo(given: GatewayRequest, { allows }: PersistedTexts) {
   const { method, headers, search, body } = given;
   const params = givenIn(given);
   const { query } = params;
+  // An object is its own parameters.
   const values = params === body ? [body] : [jsonIn(params.variables), jsonIn(params.extensions)];
   if (isDeepOperation(query) || values.some((value) => isDeep(value)))
     return { refusal: { code: 'BAD_REQUEST', message: TOO_DEEP } } as const;
