@@ -312,7 +312,7 @@ describe('a public document', () => {
       expect(await text(`/c/${former}.svg`)).toBe(drawing);
       for (const kind of [former, present])
         expect(await text(`/c/bars.svg?picture.kind=${kind}`)).toBe(
-          await text('/c/ranking.svg?picture.kind=' + present),
+          await text(`/c/ranking.svg?picture.kind=${present}`),
         );
       const page = await text(`/c/ranking?picture.kind=${former}`);
       expect(page).toContain(`picture.kind=${present}`);
