@@ -4,7 +4,6 @@ import { earlierTime, isOld, newestOf, stripes } from './latest.ts';
 import { shortNumber } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
 import {
-  CHARACTER,
   captionOf,
   idIn,
   inGroup,
@@ -17,8 +16,8 @@ import {
   thinned,
   tickLabel,
   unitInWords,
-  widthOf,
 } from './plot.ts';
+import { CHARACTER, widthOf } from './text-width.ts';
 
 const BAR_HEIGHT = 20;
 /** Least room for a number beside a bar, in pixels. */

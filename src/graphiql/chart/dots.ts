@@ -6,7 +6,6 @@ import { rankingOf, yearsIn } from './measured.ts';
 import { type BarsPicture, type LinesPicture, type Picture, timeOf } from './picture.ts';
 import {
   amountOf,
-  CHARACTER,
   inGroup,
   type Look,
   labelOf,
@@ -19,6 +18,7 @@ import {
   tickRoom,
 } from './plot.ts';
 import { scalingOf } from './scaled.ts';
+import { CHARACTER } from './text-width.ts';
 
 /** Countries with a figure of each of two indicators. */
 export interface Pair {

@@ -1,4 +1,4 @@
-import { CHARACTER } from './plot.ts';
+import { CHARACTER } from './text-width.ts';
 
 /** A dot with its label, in pixels. */
 export interface Spot {

@@ -3,7 +3,6 @@ import type { Colours } from './colours.ts';
 import { timeLabel, timeTicks } from './numbers.ts';
 import { coloured, type Line, type LinesPicture, MAX_BANDS, type Point } from './picture.ts';
 import {
-  CHARACTER,
   captionOf,
   inGroup,
   type Look,
@@ -14,8 +13,8 @@ import {
   tickLabel,
   tickRoom,
   unitInWords,
-  widthOf,
 } from './plot.ts';
+import { CHARACTER, widthOf } from './text-width.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
 const NAMES_SHARE = 0.34;

@@ -8,7 +8,6 @@ import { legendTicks, mapScale } from './map-scale.ts';
 import { shortNumber } from './numbers.ts';
 import type { BarsPicture } from './picture.ts';
 import {
-  CHARACTER,
   captionOf,
   idIn,
   inGroup,
@@ -18,6 +17,7 @@ import {
   svgElement,
   unitInWords,
 } from './plot.ts';
+import { CHARACTER } from './text-width.ts';
 
 /** Below this width, in pixels, the legend stands below the map, not on the sea. */
 const NARROW = 520;

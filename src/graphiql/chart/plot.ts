@@ -4,6 +4,7 @@ import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
 import { fullNumber, shortNumber } from './numbers.ts';
 import { timeOf } from './picture.ts';
+import { CHARACTER } from './text-width.ts';
 import type { Spots } from './tips.ts';
 
 /** Size, colours and scale of a drawing: width in pixels. */
@@ -25,21 +26,6 @@ export interface Look {
 
 /** A picture with its scales, and the figures in it. */
 export type Plotted = SVGSVGElement & Plot.Plot & { spots: Spots };
-
-/** Width of a character in pixels, as many have on average, at 12 pixels of size. */
-export const CHARACTER = 6.6;
-
-/** Widths of characters in pixels, at 12 pixels of size, in the widest of the fonts that readers have (DejaVu Sans). */
-const WIDTHS: readonly (readonly [RegExp, number])[] = [
-  [/[fijlrt .,'’]/, 4.9],
-  [/[mwMW]/, 11.9],
-  [/\p{Lu}/u, 9.4],
-];
-
-/** Measures a name in pixels, at the most: a few wide letters are more than many of the average. */
-export function widthOf(name: string): number {
-  return [...name].reduce((sum, letter) => sum + (WIDTHS.find(([some]) => some.test(letter))?.[1] ?? 7.7), 0);
-}
 
 /** Labels of an axis, each of which tells its tick from the others. */
 export const tickLabel = (value: number, _: number, ticks: readonly number[] = []) =>

@@ -2,7 +2,6 @@ import * as Plot from '@observablehq/plot';
 import { shortRange, timeLabel } from './numbers.ts';
 import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
 import {
-  CHARACTER,
   captionOf,
   inGroup,
   type Look,
@@ -14,6 +13,7 @@ import {
   tickRoom,
   wrapped,
 } from './plot.ts';
+import { CHARACTER } from './text-width.ts';
 
 /** Size of one picture in pixels; they fill the width. */
 const LEAST_WIDTH = 130;
