@@ -55,6 +55,7 @@ export const PROGRAMS = [
   'test/graphiql/years.test.ts',
   'test/plugins/cache-tags/varnish.test.ts',
   'test/plugins/offline/full-disk.test.ts',
+  'test/plugins/offline/graphiql.test.ts',
   'test/plugins/offline/killed.test.ts',
   'test/plugins/offline/record.test.ts',
   'test/plugins/tracing/*.test.ts',

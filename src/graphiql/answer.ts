@@ -4,6 +4,11 @@ export interface GraphError {
   readonly extensions?: Readonly<Record<string, unknown>> & { readonly code?: string };
 }
 
+/** Returns the message of an error, with the command that it speaks of in the place of that word. */
+export function messageOf({ message, extensions: { command } = {} }: GraphError): string {
+  return typeof command === 'string' ? message.replace('`command`', () => `\`${command}\``) : message;
+}
+
 /** Stands in for an answer that is missing or can't be read: the gateway may give one if it is asked again. */
 export function noAnswer(code: 'CUT_OFF' | 'NOT_GRAPHQL' | 'NOT_REACHED', message: string) {
   return { errors: [{ message, extensions: { code, retryable: true } }] };
@@ -62,6 +67,8 @@ export interface Answer {
     readonly upstream?: Upstream;
     readonly explain?: Explained;
     readonly warnings?: readonly Warning[];
+    /** Of an answer from what is cached alone. */
+    readonly freshness?: { readonly offline?: boolean; readonly oldestFetchedAt?: string };
   };
 }
 

@@ -2,7 +2,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { isEnumType } from 'graphql';
 import { useEffect, useState } from 'react';
 import { timeIn } from '../shared/periods.ts';
-import type { GraphError } from './answer.ts';
+import { type GraphError, messageOf } from './answer.ts';
 import { lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';
 import { Warnings } from './warnings.tsx';
@@ -44,7 +44,7 @@ export function ErrorsPane() {
       </p>
       <Retry error={all[0] as GraphError} code={code} />
       <ul>
-        {[...Map.groupBy(all, ({ message }) => message)].map(([message, same]) => (
+        {[...Map.groupBy(all, messageOf)].map(([message, same]) => (
           <li key={message}>
             <Places paths={same.flatMap(({ path }) => (path === undefined ? [] : [path.join('.')]))} />
             <Words text={message} />
@@ -82,6 +82,7 @@ function Retry({ error: { extensions = {} }, code }: { readonly error: GraphErro
   const retryAt = text(extensions.retryAt);
   const resetsAt = text(extensions.resetsAt);
   if (code === 'UNAUTHENTICATED') return <p>Enter your key above, and run it again.</p>;
+  if (text(extensions.command) !== null) return <p>Once that is fetched, run it again.</p>;
   if (retryAt !== null) return <Countdown until={retryAt} />;
   if (resetsAt !== null)
     return <p>They come back on {instantInUtc(resetsAt)}: before, asking again makes no sense.</p>;

@@ -9,6 +9,7 @@ import { shownSide, useFocusHandedOn } from './focus.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
 import { LongAnswer, shownOf } from './long-answer.tsx';
+import { OfflineBar } from './offline-bar.tsx';
 import { isComing, PartsBar } from './parts-bar.tsx';
 import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
@@ -62,6 +63,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
       </div>
       <LiveBar />
       <PartsBar />
+      <OfflineBar />
       {shown === 'answer' && exchange !== null && <LongAnswer key={exchange.at} exchange={exchange} />}
       {!isBegun && shown !== 'cost' && shown !== 'errors' ? (
         <Panel isStart>

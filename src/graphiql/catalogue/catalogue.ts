@@ -1,4 +1,4 @@
-import type { Answer, Explained } from '../answer.ts';
+import { type Answer, type Explained, messageOf } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
 import { explained } from '../price.ts';
 import { send } from '../send.ts';
@@ -126,7 +126,7 @@ function callsOf({ extensions }: Answer): number {
 }
 
 function errorOf({ errors = [] }: Answer): string {
-  return errors.map(({ message }) => message).join(' ') || 'The gateway gave no answer.';
+  return errors.map(messageOf).join(' ') || 'The gateway gave no answer.';
 }
 
 // Forgets all of it with the key, and what is on its way: another one may see other things.

@@ -1,0 +1,87 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../../support/chromium.ts';
+import { editorIsThere, pane, run, scenesOfGraphiql, side, tab } from '../../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const bar = (page: Page) => page.locator('.live.offline');
+
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>(
+    "axe.run(document, { preload: false, resultTypes: ['violations'] })",
+  );
+  return violations.map(({ id }) => id);
+}
+
+const overflowOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+describe.skipIf(!hasChromium)('GraphiQL offline', () => {
+  it('GraphiQL offline has the catalogue and pictures whole from what is cached, and says how old it is', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines svg').waitFor();
+    expect(await bar(page).count()).toBe(0);
+    await pane(page, 'Catalogue');
+    await page.getByRole('button', { name: 'Load the catalogue (1 call' }).click();
+    await page.getByText('207 of 207 indicators').waitFor();
+    expect(program.requests()).toHaveLength(3);
+
+    await page.setExtraHTTPHeaders({ 'x-offline': '1' });
+    await page.reload();
+    await editorIsThere(page);
+    await tab(page, 'OverTime');
+    const { errors, extensions } = await run(page);
+    expect([errors, extensions.upstream.calls]).toEqual([undefined, 0]);
+    const year = new Date(extensions.freshness.oldestFetchedAt).getFullYear();
+    await expect
+      .poll(() => bar(page).innerText())
+      .toMatch(new RegExp(`^Offline, as of .*${year}.*: no call was sent\\.$`));
+    await side(page, 'Picture');
+    expect(await page.locator('.frame.lines svg [data-line]').count()).toBeGreaterThan(2);
+    expect(await page.locator('.picture .under').innerText()).toContain('Source: ');
+    // It comes by itself, since it takes no call.
+    await page.getByText('207 of 207 indicators').waitFor();
+    expect(await page.locator('.graphiql-plugin .took').innerText()).toContain('no call: it was cached');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.emulateMedia({ media: 'print' });
+    // Paper tells it, too.
+    expect(await bar(page).isVisible()).toBe(true);
+    await page.emulateMedia({ media: 'screen' });
+    expect(await overflowOf(page)).toBe(0);
+    expect([program.requests(), scene.problems]).toEqual([[], []]);
+  });
+
+  it('GraphiQL offline names the command that fetches what is not cached, in the catalogue and in Errors', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await page.setExtraHTTPHeaders({ 'x-offline': '1' });
+    await tab(page, 'OverTime');
+    await run(page);
+    await expect.poll(() => bar(page).innerText()).toBe('Offline: no call was sent.');
+    await side(page, 'Errors');
+    const error = page.getByLabel('NOT_HELD');
+    await expect
+      .poll(() => error.innerText())
+      .toMatch(/: country-graph fill '\{ countries \{ code \} \}' fetches it/);
+    expect(await error.innerText()).toContain('Once that is fetched, run it again.');
+    await pane(page, 'Catalogue');
+    await page.getByRole('button', { name: 'Load the catalogue' }).click();
+    const words = page.locator('.graphiql-plugin .fault');
+    await expect
+      .poll(() => words.innerText())
+      .toContain("country-graph fill '{ countries { code } }' fetches it");
+    expect(await words.innerText()).toContain("country-graph fill '{ indicators { key } }' fetches it");
+    expect(await words.locator('code').count()).toBe(2);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await overflowOf(page)).toBe(0);
+    expect([program.requests(), scene.problems]).toEqual([[], []]);
+  });
+});
