@@ -32,6 +32,25 @@ it('the turns give the next slice to the flow that has had the least time, howev
   expect(order).toHaveLength(16 * 4 + 2);
 });
 
+it('of flows that have had about as much, the one whose job is the oldest goes on until that is done', async () => {
+  const order: string[] = [];
+  const names = ['a', 'b', 'c', 'd'];
+  await Promise.all(names.map((name, i) => run(job(new Flow(), i), 2, () => order.push(name))));
+  expect(order.join('')).toBe('aabbccdd');
+});
+
+it('a collection of garbage in its slice doesn’t have a flow wait for all others to take as long', async () => {
+  const order: string[] = [];
+  const paused = job(new Flow(), 0);
+  const first = yieldToEventLoop(paused).then(() => {
+    for (let times = 0; times < 30; times += 1) work();
+    return run(paused, 1, () => order.push('paused'));
+  });
+  const others = [1, 2, 3].map((since) => run(job(new Flow(), since), 12, () => order.push('other')));
+  await Promise.all([first, ...others]);
+  expect(order.indexOf('paused')).toBeLessThan(6);
+});
+
 it('long jobs of a flow run one after the other, and short ones in between', async () => {
   const order: string[] = [];
   const flow = new Flow();

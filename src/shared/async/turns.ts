@@ -1,7 +1,8 @@
 /*
  * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
  * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
- * so that one flow's many slices delay another flow by one slice and not by all of them. Within a flow, short jobs take
+ * so that one flow's many slices delay another flow by a few slices and not by all of them. Among flows that have had about
+ * as much, the oldest job goes on: all of them half-finished would only fill the memory. Within a flow, short jobs take
  * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
  */
 
@@ -22,6 +23,15 @@ const BEGINNING_MS = 10;
 
 /** Slices that may run in one iteration of the event loop, as long as they are short. */
 const MAX_SLICES = 16;
+
+/** Milliseconds by which a flow may have had more than another and still counts as level with it. */
+const LEVEL_MS = 10;
+
+/**
+ * Milliseconds that a slice is charged with at the most. What takes longer is seldom the flow's own doing but a collection of
+ * garbage that fell into its slice, and with many flows each millisecond of it is a round of all of them to wait.
+ */
+const MAX_CHARGE_MS = 2 * TURN_MS;
 
 /** Slices after which a job is a long one. */
 const SHORT_SLICES = 3;
@@ -48,6 +58,12 @@ export class Flow {
 
   constructor(behind: Flow | null = null) {
     this.behind = behind;
+  }
+
+  /** The place of its oldest waiting job. */
+  get since(): number {
+    const { short, long } = this;
+    return Math.min(short[0]?.since ?? Number.POSITIVE_INFINITY, long[0]?.since ?? Number.POSITIVE_INFINITY);
   }
 
   get waiting(): number {
@@ -194,14 +210,19 @@ function endSlices(): void {
 
 function charge(nowMs: number): void {
   if (running === null) return;
-  running.usedMs += (nowMs - runningSinceMs) * (1 + (running.behind?.waiting ?? 0) / CROWD);
+  running.usedMs +=
+    Math.min(nowMs - runningSinceMs, MAX_CHARGE_MS) * (1 + (running.behind?.waiting ?? 0) / CROWD);
   running = null;
 }
 
+/** Returns the flow of the oldest job, among those that are level with the one that has had the least time. */
 function next(): Flow | null {
-  let least: Flow | null = null;
-  for (const flow of flows) if (least === null || flow.usedMs < least.usedMs) least = flow;
-  return least;
+  let leastMs = Number.POSITIVE_INFINITY;
+  for (const { usedMs } of flows) leastMs = Math.min(leastMs, usedMs);
+  let oldest: Flow | null = null;
+  for (const flow of flows)
+    if (flow.usedMs <= leastMs + LEVEL_MS && (oldest === null || flow.since < oldest.since)) oldest = flow;
+  return oldest;
 }
 
 function sliceOf(flow: Flow): Slice | undefined {
