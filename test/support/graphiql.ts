@@ -60,7 +60,7 @@ async function startGraphiql() {
     /** A further page that remembers nothing, with a script to run before any of ours. */
     async openPage(script = '') {
       const further = await context.newPage();
-      await forget(further, origin);
+      await further.addInitScript(FORGOTTEN);
       if (script !== '') await further.addInitScript(script);
       const { problems } = watch(further, origin);
       return { page: further, problems, [Symbol.asyncDispose]: () => further.close() };
@@ -94,6 +94,12 @@ async function startGraphiql() {
     },
   };
 }
+
+/** Clears the browser's storage as a page is first opened: another page of it may have written there until then. */
+const FORGOTTEN = `if (sessionStorage.getItem('forgotten') === null) {
+  localStorage.clear();
+  sessionStorage.setItem('forgotten', '');
+}`;
 
 /** Clears the browser's storage for GraphiQL, on a page of the same address that runs nothing. */
 async function forget(page: Page, origin: string) {
