@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { editorIsThere, pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+import { editorIsThere, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 
 const { open, openPage, shared } = scenesOfGraphiql();
 
@@ -276,6 +276,26 @@ function marksByPage(pdf: Buffer): number[] {
   });
 }
 
+/** Which parts of a picture are in view as a whole, with nothing scrolled. */
+async function wholeInPanel(page: Page, kind: string) {
+  const svg = page.locator(`.frame.${kind} svg`).first();
+  await svg.waitFor();
+  const boxOf = async (what: Locator) =>
+    (await what.first().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 999 };
+  const panel = await boxOf(page.locator('.side-panel'));
+  const parts: boolean[] = [];
+  for (const part of [page.locator('.picture figcaption'), svg]) {
+    const { y, height } = await boxOf(part);
+    parts.push(y >= panel.y && y + height <= panel.y + panel.height && height > 10);
+  }
+  return parts;
+}
+
+const ALL_AND = (more: string) =>
+  `{ countries { a: observation(metricKey: "life_expectancy") { value } ${more} } }`;
+const THREE_BARS =
+  '{ countries(codes: ["KE", "NG", "ZA"]) { observation(metricKey: "life_expectancy") { value } } }';
+
 describe.skipIf(!hasChromium)('a phone that lies', () => {
   it.for([
     ['OverTime', 'lines'],
@@ -287,15 +307,46 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
       await tab(scene.page, title);
       await run(scene.page);
       await side(scene.page, 'Picture');
-      const svg = scene.page.locator(`.frame.${kind} svg`);
-      await svg.waitFor();
-      const boxOf = async (what: Locator) =>
-        (await what.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 999 };
-      const panel = await boxOf(scene.page.locator('.side-panel'));
-      for (const part of [scene.page.locator('.picture figcaption'), svg]) {
-        const { y, height } = await boxOf(part);
-        expect([y >= panel.y, y + height <= panel.y + panel.height, height > 10]).toEqual([true, true, true]);
-      }
+      expect(await wholeInPanel(scene.page, kind)).toEqual([true, true]);
     },
   );
+
+  it.for([
+    ['below a warning', ALL_AND('b: observation(metricKey: "life_expectancyy") { value }'), 'map', 2],
+    [
+      'dots of two indicators',
+      ALL_AND('b: observation(metricKey: "gdp_per_capita_current_usd") { value }'),
+      'scatter',
+      2,
+    ],
+    ['three bars', THREE_BARS, 'ranking', 1],
+  ] as const)(
+    'a phone that lies shows a whole picture and its title, with nothing to scroll: %s',
+    async ([, query, kind, calls]) => {
+      await using scene = await open({ viewport: { width: 812, height: 375 } });
+      await write(scene.page, query);
+      await run(scene.page);
+      await side(scene.page, 'Picture');
+      expect(await wholeInPanel(scene.page, kind)).toEqual([true, true]);
+      expect(scene.program.requests()).toHaveLength(calls);
+    },
+  );
+});
+
+describe.skipIf(!hasChromium)('a picture of few bars', () => {
+  it('a picture of few bars takes no more room than they have, and its room before', async () => {
+    await using scene = await open();
+    await write(scene.page, THREE_BARS);
+    await run(scene.page);
+    await side(scene.page, 'Picture');
+    const frame = scene.page.locator('.frame.ranking');
+    await frame.locator('svg').waitFor();
+    const { height: drawn = 0 } = (await frame.locator('svg').boundingBox()) ?? {};
+    const { height = 999 } = (await frame.boundingBox()) ?? {};
+    expect(drawn).toBeGreaterThan(100);
+    expect(height).toBeLessThan(drawn + 2);
+    await frame.evaluate((one) => one.replaceChildren());
+    expect((await frame.boundingBox())?.height).toBe(drawn);
+    expect(scene.program.requests()).toHaveLength(1);
+  });
 });

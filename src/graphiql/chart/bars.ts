@@ -23,6 +23,10 @@ const BAR_HEIGHT = 20;
 /** Least room for a number beside a bar, in pixels. */
 const NUMBER_WIDTH = 58;
 
+/** Height of bars and their axis, in pixels. */
+export const barsHeight = ({ bars }: Pick<BarsPicture, 'bars'>): number =>
+  Math.min(bars.length, MAX_BARS) * BAR_HEIGHT + 62;
+
 /** Returns the reach of the scale: bars of one year are as long as they would be in another, and those of zeros have no length. */
 function reachOf(
   values: readonly number[],
@@ -75,7 +79,7 @@ export function drawBars({ bars, unit, scaleOf, isLatest = true }: BarsPicture, 
   const striped = idIn(look, 'stripes');
   const svg = plotted(
     {
-      height: shown.length * BAR_HEIGHT + 62,
+      height: barsHeight({ bars }),
       marginLeft,
       marginRight: 16,
       marginTop: 34,

@@ -117,7 +117,7 @@ export function drawScatter(
 ): Plotted {
   const { width, colours, isLog = false } = look;
   const type = isLog ? ('log' as const) : ('linear' as const);
-  const height = Math.round(Math.min(520, Math.max(280, width * 0.66)));
+  const height = Math.round(Math.min(520, look.room ?? 520, Math.max(280, width * 0.66)));
   const at = { x: (pair: Pair) => pair.x.value, y: (pair: Pair) => pair.y.value };
   const label = ({ title, unit }: Mapped) =>
     shortened(title === unit ? title : `${title}, ${unit}`, width / CHARACTER - 4);

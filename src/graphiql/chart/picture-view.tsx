@@ -4,6 +4,7 @@ import { useLook } from '../looks.ts';
 import { pagesOf } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
+import { barsHeight } from './bars.ts';
 import { Cite } from './cite.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { Controls } from './controls.tsx';
@@ -119,6 +120,12 @@ export function PictureView({
   );
 }
 
+/** Keeps the room of bars that are still to be drawn; other pictures have that of the style sheet. */
+function leastOf(picture: LinesPicture | BarsPicture, shown: Shown) {
+  if (picture.kind !== 'bars' || shown !== 'ranking') return {};
+  return { '--least': `${barsHeight(picture)}px` } as object;
+}
+
 type Scales = Pick<Look, 'isShared' | 'focus'>;
 
 /** Draws at the width that it is given, once it comes into view. */
@@ -161,10 +168,10 @@ function Frame({
     if (width === 0 || !isSeen) return;
     let isCurrent = true;
     const show = () => {
-      const drawn = isCurrent
-        ? draw(picture, shown, chosen, { ...scales, width, room: roomFor(), colours })
-        : null;
-      if (drawn === null || frame.current === null || status.current === null) return;
+      if (!isCurrent || frame.current === null || status.current === null) return;
+      const room = roomFor(frame.current);
+      const drawn = draw(picture, shown, chosen, { ...scales, width, room, colours });
+      if (drawn === null) return;
       drawn.setAttribute('aria-hidden', 'true');
       tips.current ??= tipsOn(frame.current, status.current);
       tips.current.take(drawn, drawn.spots);
@@ -181,6 +188,7 @@ function Frame({
       <div
         ref={frame}
         className={`frame ${shown}`}
+        style={leastOf(picture, shown)}
         role="img"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys go from figure to figure
         tabIndex={0}

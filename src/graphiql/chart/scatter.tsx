@@ -17,6 +17,7 @@ import {
 } from './dots.ts';
 import { originOf } from './notes.ts';
 import { MAP_COUNTRIES, type Picture } from './picture.ts';
+import { roomFor } from './room.ts';
 import { tipsOn } from './tips.ts';
 import { useWidth } from './width.ts';
 import { Years } from './years.tsx';
@@ -108,7 +109,8 @@ function Dots({ pairs, x, y, isLog, colours }: DotsProps) {
   const width = useWidth(frame);
   useEffect(() => {
     if (width === 0 || frame.current === null || status.current === null) return;
-    const drawn = drawScatter(pairs, x, y, { width, colours, isLog });
+    const room = roomFor(frame.current);
+    const drawn = drawScatter(pairs, x, y, { width, room, colours, isLog });
     drawn.setAttribute('aria-hidden', 'true');
     tips.current ??= tipsOn(frame.current, status.current);
     tips.current.take(drawn, drawn.spots);

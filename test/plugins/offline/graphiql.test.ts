@@ -1,5 +1,5 @@
 import axe, { type AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../../support/chromium.ts';
 import { editorIsThere, pane, run, scenesOfGraphiql, side, tab } from '../../support/graphiql.ts';
@@ -49,12 +49,24 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     await page.getByText('207 of 207 indicators').waitFor();
     expect(await page.locator('.graphiql-plugin .took').innerText()).toContain('no call: it was cached');
     expect(await violationsOf(page)).toEqual([]);
+    // On a phone that lies the picture is whole below that line.
+    await pane(page, 'Lessons');
+    await page.getByRole('button', { name: 'Hide Lessons' }).click();
+    await page.setViewportSize({ width: 812, height: 375 });
+    const bottomOf = async (what: Locator) => {
+      const { y, height } = (await what.boundingBox()) ?? { y: 999, height: 0 };
+      return y + height;
+    };
+    const panel = page.locator('.side-panel');
+    await expect
+      .poll(async () => (await bottomOf(page.locator('.frame.lines svg'))) <= (await bottomOf(panel)))
+      .toBe(true);
     await page.setViewportSize({ width: 320, height: 640 });
     await page.emulateMedia({ media: 'print' });
     // Paper tells it, too.
     expect(await bar(page).isVisible()).toBe(true);
     await page.emulateMedia({ media: 'screen' });
-    expect(await overflowOf(page)).toBe(0);
+    await expect.poll(() => overflowOf(page)).toBe(0);
     expect([program.requests(), scene.problems]).toEqual([[], []]);
   });
 
