@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { openLive } from '../live/live.ts';
+import { openTimedProgram } from '../support/timed-program.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Any = any;
@@ -83,3 +84,51 @@ it.for<readonly [string]>([
   expect(inTwoStates(data)).toEqual([]);
   expect(program.requests()).toHaveLength(1);
 });
+
+it.for<readonly [string, readonly string[]]>([
+  ['nothing is cached', []],
+  ['the signals are cached', ['signals']],
+  ['the figures are cached', ['figures']],
+  ['both are cached', ['signals', 'figures']],
+])(
+  'a figure that is among the signals too keeps the bounds and the record of its own route where %s',
+  async ([, cached]) => {
+    await using program = await openTimedProgram();
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/data',
+      patch: (body) => ({
+        ...body,
+        data: body.data.map((row: object) => ({
+          ...row,
+          dataset_version: null,
+          estimate_low: 1,
+          estimate_high: 2,
+        })),
+      }),
+    });
+    const row = 'id value estimateLow estimateHigh record';
+    const first = await program.ask(kenya(`signals { observations { ${row} indicator { key } } }`));
+    const signals = first.data.country.signals.observations;
+    const keys = JSON.stringify([...new Set(signals.map(({ indicator }: Any) => indicator.key))]);
+    const parts = {
+      signals: `signals { observations { ${row} } }`,
+      figures: `observations(metricKeys: ${keys}, latest: true) { ${row} }`,
+    };
+    program.pass(301);
+    for (const part of cached) await program.ask(kenya(parts[part as keyof typeof parts]));
+    const { data, errors, upstream } = await program.ask(kenya(parts.figures, parts.signals));
+    expect(errors).toEqual([]);
+    expect(data.country.signals.observations).toEqual(signals.map(({ indicator, ...told }: Any) => told));
+    expect(signals.map(({ estimateHigh }: Any) => estimateHigh)).toEqual(signals.map(() => null));
+    for (const { estimateLow, estimateHigh, record } of data.country.observations)
+      expect({ estimateLow, estimateHigh, record }).toMatchObject({
+        estimateLow: 1,
+        estimateHigh: 2,
+        record: { estimate_low: 1, estimate_high: 2 },
+      });
+    const ids = new Set(data.country.observations.map(({ id }: Any) => id));
+    expect(signals.some(({ id }: Any) => ids.has(id))).toBe(true);
+    expect(upstream.calls).toBe(2 - cached.length);
+  },
+);

@@ -10,9 +10,12 @@ function figureOf(row: ObservationRecord): string {
   return JSON.stringify([year, period, asOfPeriod, locationName, source, datasetVersion, valueStatus, unit]);
 }
 
+/** True if two routes say the same of a figure: snapshots of a country mostly leave its bounds out. */
 function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean {
-  const keys = ['value', 'estimateLow', 'estimateHigh'] as const;
-  return keys.every((key) => String(one[key]) === String(other[key]));
+  const isSame = (key: 'value' | 'estimateLow' | 'estimateHigh') => String(one[key]) === String(other[key]);
+  const isSameIfAny = (key: 'estimateLow' | 'estimateHigh') =>
+    one[key] === null || other[key] === null || isSame(key);
+  return isSame('value') && isSameIfAny('estimateLow') && isSameIfAny('estimateHigh');
 }
 
 /** Indexes rows by their figures; null for a figure of which there are several. */
@@ -37,11 +40,22 @@ export function createOneState() {
   /** Figures that were resolved, by pair; null while all demands are of one kind, so that none can differ. */
   let recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
   let kind: string | null = null;
+  /** Rows that came by another route than that of figures: they may lack some of what that tells. */
+  const rowsOfOthers = new Set<ObservationRecord>();
 
   function note(pair: string, rows: Rows): void {
     const ofPair = recordsByPair?.get(pair);
     if (ofPair === undefined) recordsByPair?.set(pair, byFigure(rows));
-    else for (const [figure, row] of byFigure(rows)) if (!ofPair.has(figure)) ofPair.set(figure, row);
+    else
+      for (const [figure, row] of byFigure(rows)) {
+        const state = ofPair.get(figure);
+        if (state === undefined || (row !== null && isByOthersAlone(state, row))) ofPair.set(figure, row);
+      }
+  }
+
+  /** True if a state came by another route alone, and the row by that of figures. */
+  function isByOthersAlone(state: ObservationRecord | null, row: ObservationRecord): boolean {
+    return state !== null && rowsOfOthers.has(state) && !rowsOfOthers.has(row);
   }
 
   function index(): void {
@@ -67,10 +81,12 @@ export function createOneState() {
       const figure = figureOf(row);
       const state = newRecords.get(figure) === null ? null : ofPair.get(figure);
       if (state == null || state === row || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
+      // Of the same value, each is as its own route tells it.
+      if (rowsOfOthers.has(state) !== rowsOfOthers.has(row) && isSameValue(state, row)) return row;
       isOther = true;
       return state;
     });
-    note(pair, rows);
+    note(pair, states);
     return isOther ? states : rows;
   }
 
@@ -94,19 +110,15 @@ export function createOneState() {
         return inOneStateOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
       });
     },
-    /**
-     * Returns rows that came by another route in the states that the operation tells. A row of the same value stays: its
-     * record is that of its own route.
-     */
+    /** Returns rows that came by another route in the states that the operation tells. */
     ofRows(rows: Rows): Rows {
       index();
+      for (const row of rows) rowsOfOthers.add(row);
       const pairs = Map.groupBy(rows, keyOf);
       const states = new Map<ObservationRecord, ObservationRecord>();
       for (const [pair, some] of pairs)
-        for (const [i, state] of inOneStateOf(pair, some, true).entries()) {
-          const row = some[i] as ObservationRecord;
-          if (!isSameValue(state, row)) states.set(row, state);
-        }
+        for (const [i, state] of inOneStateOf(pair, some, true).entries())
+          states.set(some[i] as ObservationRecord, state);
       return rows.map((row) => states.get(row) ?? row);
     },
   };
