@@ -4,10 +4,13 @@ import {
   cellsOf,
   type FetchedRows,
   learnLength,
+  NONE_WHOLE,
+  NOT_WHOLE,
   type Repair,
   type Rows,
   sentOf,
   settleAs,
+  settlingFailures,
   sum,
   type Task,
 } from './data-calls.ts';
@@ -52,6 +55,8 @@ async function complete(cut: Cut): Promise<FetchedRows> {
   if (round >= MAX_ROUNDS) throw incomplete(answer);
   // A part as long as a limit, and as the service counts, as the whole was: it counts the rows that it sends.
   if (total === null && round > 0) learned.learn({ totals: 'untold' });
+  const filling = total === null && !mayComeByLimit && task.mode === 'series' ? fillingPair(cut) : null;
+  if (filling !== null) return completeFilling(cut, filling);
   const whole = wholePairs(task, answer);
   const isWhole = (pair: Pair) => whole.has(keyOf(pair));
   const years = mayNameYears(learned.facts()) ? answer.years : null;
@@ -69,6 +74,34 @@ async function complete(cut: Cut): Promise<FetchedRows> {
     return sum([rest, await task.replan(pairs.filter(isWhole), changes)]);
   settleWhole(cut, pairsOf(rectangle).filter(isWhole), pairs.filter(isWhole));
   return { rows, isWhole: true };
+}
+
+/** The pair that all rows of an answer are of; null if they are of several. */
+function fillingPair({ task, answer }: Cut): Pair | null {
+  const [first, ...rest] = sentRows(answer) ?? [];
+  if (first === undefined || rest.some(({ key }) => key !== first.key)) return null;
+  return pairsOf(task.rectangle).find((pair) => keyOf(pair) === first.key) ?? null;
+}
+
+/** Splits a pair whose rows fill the answer by its years at once: asked for alone, it would bring the same rows again. */
+async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
+  const { task, answer, sending, means } = cut;
+  const { countryCode, metricKey } = filling;
+  const isFilling = (pair: Pair) => keyOf(pair) === keyOf(filling);
+  const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
+  const alone: Task = { ...task, rectangle, pairs: task.pairs.filter(isFilling) };
+  const others = task.pairs.filter((pair) => !isFilling(pair));
+  // The first time, the others may have no rows at all: one call tells.
+  const rowsOfOthers = task.round === 0 ? task.rowsOf : rowsOfRest(cut, new Set());
+  // No call for others has room for it.
+  const tooMany = Math.max(answer.list.received, means.learned.facts().maxRows) + 1;
+  const rowsOf: RowsOf = (code, key) =>
+    code === countryCode && key === metricKey ? tooMany : rowsOfOthers(code, key);
+  const changes = { years: answer.years, rowsOf, round: task.round + 1 };
+  const rest = others.length === 0 ? NONE_WHOLE : await task.replan(others, changes);
+  if (alone.pairs.length === 0) return NOT_WHOLE;
+  const series = await settlingFailures(alone, () => completed(alone, answer, sending, means));
+  return sum([rest, series]);
 }
 
 /**

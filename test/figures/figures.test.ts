@@ -467,8 +467,39 @@ describe('what a set of demands costs', () => {
     } as const;
     const demands = table.countryCodes.map((code) => demandFor('series', code, 'metric_0'));
     const { targets } = await open(table, habits).fetch(demands);
-    // Two to learn the limit, the rest for the one whose rows are as many as the limit.
-    expect(targets).toHaveLength(8);
+    // Two to learn the limit, one for those without rows, three for the years of the one whose rows are as many.
+    expect(targets).toHaveLength(6);
+  });
+
+  test('a pair whose rows are as many as a limit is not asked for again by itself where an answer was full of it', async () => {
+    const table = tableOf(1, 2, (_, m) => (m === 0 ? 37 : 0));
+    const habits = { defaultRows: 32, maxRows: 37, tellsLimit: false } as const;
+    const demands = demandsFor('series', table);
+    const { targets, valuesOf } = await open(table, habits).fetch(demands);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    const asked = new Set(targets.map((target) => new URL(target, 'http://service.test').search));
+    expect([...asked].filter((search) => !search.includes('year') && search.endsWith('=metric_0'))).toEqual(
+      [],
+    );
+    expect(targets).toHaveLength(6);
+  });
+
+  test('a pair whose rows are as many as a limit, and that cannot be split, fails alone where an answer was full of it', async () => {
+    const table = tableOf(2, 2, (c, m) => (c === 1 && m === 0 ? 37 : 0));
+    const habits = {
+      defaultRows: 32,
+      maxRows: 37,
+      total: 'capped',
+      tellsLimit: false,
+      years: 'refuse',
+    } as const;
+    const demands = demandsFor('series', table);
+    const { settled, outcomeOf, valuesOf } = await open(table, habits).fetch(demands);
+    expect(settled).toHaveLength(demands.length);
+    for (const demand of demands)
+      if (demand.countryCode === 'AB' && demand.metricKey === 'metric_0')
+        expect(outcomeOf(demand)).toMatchObject({ code: 'UPSTREAM_INCOMPLETE' });
+      else expect(valuesOf(demand)).toEqual([]);
   });
 
   it('a set of demands costs three calls for thirty series of 2,100 rows, and again three', async () => {
