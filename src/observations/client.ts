@@ -2,6 +2,7 @@ import type { InFlight } from '../keys/tenant-cache.ts';
 import type { Caller } from '../service/caller.ts';
 import type { Sending } from '../service/sending.ts';
 import { type CachingParts, cachedFiguresStage, createLazyRevalidation, findCached } from './cached.ts';
+import { createPairReader } from './cached-pairs.ts';
 import {
   type CallParts,
   calledStage,
@@ -12,7 +13,8 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import { createPairReader, type ObservationEntries, type ObservationEntry } from './entries.ts';
+import type { ObservationEntries } from './entries.ts';
+import type { ObservationEntry } from './entry-reader.ts';
 import type { Fetch, FetchBatch, FetchListener, Figures, Outcome, Outcomes } from './fetch.ts';
 import { plannedStage } from './planned.ts';
 import { type Demand, takenUntilMs } from './planner/demand.ts';

@@ -1,6 +1,6 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
-import type { ReadPairs } from './entries.ts';
+import type { ReadPairs } from './cached-pairs.ts';
 import type { Demand } from './planner/demand.ts';
 import type { SeveralFigures } from './several-figures.ts';
 

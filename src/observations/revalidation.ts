@@ -14,7 +14,7 @@ import {
   type RevalidationParts,
   trafficOf,
 } from './cached.ts';
-import type { ObservationEntry } from './entries.ts';
+import type { ObservationEntry } from './entry-reader.ts';
 
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cachedFiguresStage, type Revalidation } from '../../src/observations/cached.ts';
 import type { FiguresParts } from '../../src/observations/client.ts';
-import type { ObservationEntry } from '../../src/observations/entries.ts';
+import type { ObservationEntry } from '../../src/observations/entry-reader.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
 import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import { createPrefetch, type Prefetch } from '../../src/observations/prefetch.ts';

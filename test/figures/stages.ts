@@ -1,5 +1,5 @@
 import { NO_TENANT_CACHE, type TenantCache } from '../../src/keys/tenant-cache.ts';
-import type { ObservationEntry } from '../../src/observations/entries.ts';
+import type { ObservationEntry } from '../../src/observations/entry-reader.ts';
 import type { Fetch, Outcome } from '../../src/observations/fetch.ts';
 import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';

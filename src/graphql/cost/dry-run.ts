@@ -1,8 +1,9 @@
 import { NO_TENANT_CACHE, type TenantCache } from '../../keys/tenant-cache.ts';
 import { cachedFiguresStage, type FiguresCache, findCached, isFresh } from '../../observations/cached.ts';
+import { createPairReader } from '../../observations/cached-pairs.ts';
 import { createDataFetch, gatheredStage } from '../../observations/client.ts';
 import type { CallParts } from '../../observations/data-calls.ts';
-import { createObservationEntries, createPairReader } from '../../observations/entries.ts';
+import { createObservationEntries } from '../../observations/entries.ts';
 import { type FetchBatch, type Figures, settleAll } from '../../observations/fetch.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
 import { createCachedNames } from '../../observations/loaders/cached-names.ts';

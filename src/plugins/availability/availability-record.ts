@@ -1,4 +1,4 @@
-import type { CachedPair } from '../../observations/entries.ts';
+import type { CachedPair } from '../../observations/cached-pairs.ts';
 import type { Pair } from '../../observations/planner/demand.ts';
 import { distinct, sourcesOf } from '../../observations/planner/newest.ts';
 

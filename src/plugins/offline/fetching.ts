@@ -1,6 +1,6 @@
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
-import type { ObservationEntry } from '../../observations/entries.ts';
+import type { ObservationEntry } from '../../observations/entry-reader.ts';
 import { changedAt, type Demand, latestOf, pairKey } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { areUnchanged, namedIn, sourcesIn } from '../../observations/revalidation.ts';

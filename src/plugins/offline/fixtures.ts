@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { ConfigError } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { PUBLIC } from '../../keys/tenant.ts';
-import { rangesIn } from '../../observations/entries.ts';
+import { rangesIn } from '../../observations/cached-ranges.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 
 /** The version of the form of these files. */

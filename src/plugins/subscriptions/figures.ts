@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { observationNames } from '../../graphql/resolvers/observation-ids.ts';
 import type { Tenant } from '../../keys/tenant.ts';
-import type { ObservationEntry } from '../../observations/entries.ts';
+import type { ObservationEntry } from '../../observations/entry-reader.ts';
 import type { Outcome } from '../../observations/fetch.ts';
 import { changedAt, type Demand } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
