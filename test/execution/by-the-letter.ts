@@ -18,7 +18,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { getFieldDef } from 'graphql/execution/execute.js';
 import { inspect } from 'graphql/jsutils/inspect.js';
-import type { ErrorBehavior } from '../../src/graphql/execution/columns.ts';
+import type { ErrorBehavior } from '../../src/graphql/execution/field-errors.ts';
 import { type Case, coercedVariables } from './cases.ts';
 import type { Outcome } from './outcomes.ts';
 

@@ -1,13 +1,8 @@
 import { type GraphQLError, type ResponsePath, responsePathAsArray } from 'graphql';
-import {
-  type Column,
-  type Holder,
-  type ObjectColumn,
-  type Position,
-  type ResolveTogether,
-  TogetherInfo,
-} from './columns.ts';
+import type { ObjectColumn } from './columns.ts';
+import { type ResolveTogether, TogetherInfo } from './field-info.ts';
 import type { DeferUsage, FieldPlan, ObjectDeferral } from './plan.ts';
+import type { Holder, NullableColumn, Position } from './positions.ts';
 import { atOnce, type Executed, Run, type RunParts, type RunScope } from './run.ts';
 
 type AnswerPath = readonly (string | number)[];
@@ -287,7 +282,7 @@ export class IncrementalRun<Message extends PartOutcome> {
   readonly #write: (executed: Executed, isLost: boolean) => Message;
   readonly #failed: (error: unknown) => Message;
   readonly #onChange: () => void;
-  readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
+  readonly #fragments = new Map<NullableColumn, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
   readonly #order = new DeliveryOrder<Message>();
   readonly #pooled: Pooled;
@@ -481,7 +476,10 @@ export class IncrementalRun<Message extends PartOutcome> {
   }
 }
 
-function slotsOf<Value>(map: Map<Column, Map<number, Value>>, column: Column): Map<number, Value> {
+function slotsOf<Value>(
+  map: Map<NullableColumn, Map<number, Value>>,
+  column: NullableColumn,
+): Map<number, Value> {
   const slots = map.get(column);
   if (slots !== undefined) return slots;
   const made = new Map<number, Value>();

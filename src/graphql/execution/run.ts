@@ -22,20 +22,15 @@ import {
 import {
   AbstractColumn,
   type Column,
-  type ErrorBehavior,
-  FieldErrors,
   FieldHolder,
-  FieldInfo,
-  type Holder,
   LeafColumn,
   ListColumn,
   missing,
   ObjectColumn,
-  type ResolveTogether,
-  type StringPieces,
-  TogetherInfo,
-  written,
 } from './columns.ts';
+import { type ErrorBehavior, FieldErrors } from './field-errors.ts';
+import { FieldInfo, type ResolveTogether, TogetherInfo } from './field-info.ts';
+import { type StringPieces, written } from './json-pieces.ts';
 import {
   type AbstractShape,
   type BatchInfo,
@@ -48,6 +43,7 @@ import {
   type Plan,
   type Shape,
 } from './plan.ts';
+import type { Holder } from './positions.ts';
 
 /** Resolves a field as soon as it is asked to. */
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>

@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError } from 'graphql';
-import { lengthOf, type StringPieces } from '../execution/columns.ts';
+import { lengthOf, type StringPieces } from '../execution/json-pieces.ts';
 
 /** Characters of data beyond which a body is put together as bytes: to join long texts takes longer than to encode them. */
 const LONG_DATA = 16_384;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
-import { byteLengthOf } from '../execution/columns.ts';
 import { IncrementalRun } from '../execution/incremental.ts';
+import { byteLengthOf } from '../execution/json-pieces.ts';
 import { planOperation } from '../execution/plan.ts';
 import type { Executed, runPlan } from '../execution/run.ts';
 import { withoutMultipart } from './accept.ts';

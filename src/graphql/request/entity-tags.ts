@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fresh from 'fresh';
 import type { GraphQLFormattedError } from 'graphql';
-import type { ErrorBehavior, StringPieces } from '../execution/columns.ts';
+import type { ErrorBehavior } from '../execution/field-errors.ts';
+import type { StringPieces } from '../execution/json-pieces.ts';
 import { METHODS } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 

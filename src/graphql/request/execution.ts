@@ -1,7 +1,7 @@
 import type { GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import { Failure } from '../../shared/errors.ts';
 import type { createPricing } from '../cost/pricing.ts';
-import { byteLengthOf, lengthOf, type StringPieces } from '../execution/columns.ts';
+import { byteLengthOf, lengthOf, type StringPieces } from '../execution/json-pieces.ts';
 import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { errorOf, formatError } from '../schema/errors.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../../shared/errors.ts';
-import { ERROR_BEHAVIORS, type ErrorBehavior } from '../execution/columns.ts';
+import { ERROR_BEHAVIORS, type ErrorBehavior } from '../execution/field-errors.ts';
 import { type GatewayRequest, isObject } from './requests.ts';
 
 /** Reads `onError` of a request; undefined if nobody knows its value. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../service/caller.ts';
 import { isDeep } from '../../shared/exact-json.ts';
-import type { ErrorBehavior } from '../execution/columns.ts';
+import type { ErrorBehavior } from '../execution/field-errors.ts';
 import { hashIn } from './asked-operation.ts';
 import { UNPROVEN } from './callers.ts';
 import { errorBehaviorOf } from './on-error.ts';

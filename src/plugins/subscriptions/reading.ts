@@ -8,7 +8,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import type { ErrorBehavior } from '../../graphql/execution/columns.ts';
+import type { ErrorBehavior } from '../../graphql/execution/field-errors.ts';
 import { type Plan, planOperation } from '../../graphql/execution/plan.ts';
 import { inputRefusal } from '../../graphql/request/input-limits.ts';
 import { isDeepOperation } from '../../graphql/request/nesting.ts';

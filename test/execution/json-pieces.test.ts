@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { written } from '../../src/graphql/execution/columns.ts';
+import { written } from '../../src/graphql/execution/json-pieces.ts';
 import { Flow, timeSliced } from '../../src/shared/async/turns.ts';
 
 const stringify = (value: unknown) => timeSliced({ flow: new Flow() }, written(value));

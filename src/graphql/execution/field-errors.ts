@@ -1,0 +1,63 @@
+import { type GraphQLError, locatedError, responsePathAsArray } from 'graphql';
+import type { FieldPlan } from './plan.ts';
+import type { Holder, NullableColumn, Position } from './positions.ts';
+
+/**
+ * The treatments of an error, by the draft of the specification (`onError` of a request). `PROPAGATE`: a value that may
+ * not be null takes those around it with it. `NULL`: it is null all the same. `HALT`: the first error ends the operation.
+ */
+export const ERROR_BEHAVIORS = ['PROPAGATE', 'NULL', 'HALT'] as const;
+export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
+
+/** The errors of one run, and the values lost to them. */
+export class FieldErrors {
+  readonly all: GraphQLError[] = [];
+  /** Set once nothing is left of the whole, which may not be null. */
+  isAllLost = false;
+  readonly behavior: ErrorBehavior;
+  readonly #onError: (() => void) | undefined;
+  readonly #onHalt: (error: GraphQLError) => void;
+
+  /**
+   * @param onError called before each error; throws if there are too many
+   * @param onHalt called with the error that ends the operation, if one does
+   */
+  constructor(
+    behavior: ErrorBehavior = 'PROPAGATE',
+    onError?: () => void,
+    onHalt: (error: GraphQLError) => void = () => {},
+  ) {
+    this.behavior = behavior;
+    this.#onError = onError;
+    this.#onHalt = onHalt;
+  }
+
+  /**
+   * Adds an error, and makes its value null, or the nearest one around it that may be null.
+   * @param column the column of the value; null for a property
+   */
+  fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: NullableColumn | null): void {
+    if (this.behavior !== 'PROPAGATE') {
+      column?.setNull(slot);
+      this.add(field, error, holder, slot);
+      return;
+    }
+    let position: Position | null = column === null ? holder.above(slot) : { column, slot };
+    while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
+    // A value is lost once, for any number of its fields that are missing.
+    const isLostAlready =
+      position !== null && position.column !== column && position.column.isNull(position.slot);
+    if (isLostAlready) return;
+    if (position === null) this.isAllLost = true;
+    else position.column.setNull(position.slot);
+    this.add(field, error, holder, slot);
+  }
+
+  add(field: FieldPlan, error: unknown, holder: Holder, slot: number): void {
+    if (this.behavior === 'HALT' && this.all.length > 0) return;
+    this.#onError?.();
+    const located = locatedError(error, field.nodes, responsePathAsArray(holder.path(slot)));
+    this.all.push(located);
+    if (this.behavior === 'HALT') this.#onHalt(located);
+  }
+}
