@@ -547,12 +547,12 @@ function handOut(
     const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
     return failure ?? (isBlank(key, mode, groups) ? 'no figure' : rowsIn(groups, key, years));
   };
-  const outcomes = pairs.map(outcomeOf);
-  const all = pairs.length === cellsOf(rectangle) ? pairs : pairsOf(rectangle);
+  const all = pairs.length === cellsOf(rectangle) ? pairs : [...pairs, ...furtherPairs(rectangle, pairs)];
+  const outcomes = all.map(outcomeOf);
   function* sound() {
-    for (const pair of all) {
-      const rows = outcomeOf(pair);
-      if (rows !== 'no figure' && !(rows instanceof Error)) yield { pair, rows };
+    for (let i = 0; i < all.length; i += 1) {
+      const rows = outcomes[i] as PairOutcome;
+      if (rows !== 'no figure' && !(rows instanceof Error)) yield { pair: all[i] as Pair, rows };
     }
   }
   if (mode === 'series') {
@@ -563,11 +563,17 @@ function handOut(
   }
   // An answer with rows of unknown pairs is not cached, so that the next one to ask is told again.
   if (unknown === undefined) cache.save(sending.caller.tenant, { mode, years }, sound(), receivedAt);
-  settle(pairs, outcomes);
+  settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length));
   const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOf(pair)), 0);
   events.onRows?.(list.received, list.received - wanted);
   // Rows that belong to no pair count with the wanted ones.
   return { rows: wanted + list.received - list.rows.length - list.blanks.length, isWhole: true };
+}
+
+/** The pairs of a rectangle that aren't among those that are wanted. */
+function furtherPairs(rectangle: Rectangle, pairs: readonly Pair[]): readonly Pair[] {
+  const names = new Set(pairs.map(nameOf));
+  return pairsOf(rectangle).filter((pair) => !names.has(keyOf(pair)));
 }
 
 /** The rows of a pair in a whole answer; none in a way that tells if there are some without a value. */
