@@ -8,7 +8,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import { packing } from '../src/cache/elsewhere.ts';
+import { packing } from '../src/cache/unpacked-store.ts';
 import { openProgram } from '../test/support/program.ts';
 
 type Rows = readonly Readonly<Record<string, unknown>>[];

@@ -14,7 +14,7 @@ import type {
 } from './store.ts';
 export type OnError = (error: unknown) => void;
 
-/** One kind of store. Its methods may fail and hang: `elsewhere.ts` stands before it. */
+/** One kind of store. Its methods may fail and hang: `guarded-backing.ts` stands before it. */
 export interface Backing extends Partial<Shrinkable> {
   readonly adapter: Adapter;
   readonly sharedCounters: SharedCounters | null;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createNearCache } from '../../src/cache/elsewhere.ts';
 import { createHubListening } from '../../src/cache/hub.ts';
+import { createNearCache } from '../../src/cache/near-cache.ts';
 
 /** A hub's store, as one of its members sees it. */
 function open() {

@@ -18,10 +18,11 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Backing } from '../../src/cache/backing.ts';
-import { guardedBacking, packing } from '../../src/cache/elsewhere.ts';
+import { guardedBacking } from '../../src/cache/guarded-backing.ts';
 import { openStore } from '../../src/cache/open-store.ts';
 import { StoreOutage } from '../../src/cache/outage.ts';
 import type { Store } from '../../src/cache/store.ts';
+import { packing } from '../../src/cache/unpacked-store.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import { openProgram } from '../support/program.ts';
 

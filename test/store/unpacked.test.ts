@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Adapter } from '../../src/cache/backing.ts';
-import { packing, StandInCache, unpackedStore } from '../../src/cache/elsewhere.ts';
+import { packing, StandInCache, unpackedStore } from '../../src/cache/unpacked-store.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {

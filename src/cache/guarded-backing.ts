@@ -1,0 +1,176 @@
+import {
+  ConsecutiveBreaker,
+  ConstantBackoff,
+  circuitBreaker,
+  handleAll,
+  type IPolicy,
+  retry,
+  TimeoutStrategy,
+  timeout,
+  wrap,
+} from 'cockatiel';
+import type { KeyvStorageEntry } from 'keyv';
+import { within } from '../shared/async/within.ts';
+import type { Backing, OnError } from './backing.ts';
+import { StoreOutage } from './outage.ts';
+import type { Leases, SharedCounters } from './store.ts';
+import type { StandInCache } from './unpacked-store.ts';
+
+/** Failures in a row after which the store is left alone for a while. */
+const MAX_FAILURES = 3;
+
+/** Times as long as values that shared counters may take: a count without them may be one too many. */
+const COUNTERS_PATIENCE = 3;
+
+/** Tries to end a lease, and the pause between them: all others who want the same names wait for it. */
+const END_RETRIES = 3;
+const END_PAUSE_MS = 100;
+
+/** Milliseconds that the store is left alone before one more try. */
+const PAUSE_MS = 3_000;
+
+/** Bound of a purge: it looks at every key of the store, and nobody waits for it. */
+const PURGE_TIMEOUT_MS = 30_000;
+
+/** Milliseconds that a close waits for writes under way. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/**
+ * Knows of a store whose work fails, by kinds of work: a full one can be read, and one that is late with values may count.
+ * Some failures in a row begin an outage. It is over when each kind that failed has gone well since.
+ */
+function watchOutage(onError: OnError) {
+  const failures = new Map<string, number>();
+  let isOut = false;
+
+  function end(): void {
+    failures.clear();
+    if (isOut) onError(new StoreOutage('The store (CACHE_URL) is there again.', true));
+    isOut = false;
+  }
+
+  return {
+    end,
+    failed(kind: string, cause: unknown): void {
+      failures.set(kind, (failures.get(kind) ?? 0) + 1);
+      const inAll = [...failures.values()].reduce((sum, count) => sum + count, 0);
+      if (isOut || inAll < MAX_FAILURES) return;
+      isOut = true;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const words = `The store (CACHE_URL) fails (${reason}): until it is back, this process holds figures in its memory and counts calls by itself.`;
+      onError(new StoreOutage(words, false, { cause }));
+    },
+    done(kind: string): void {
+      if (failures.delete(kind) && failures.size === 0) end();
+    },
+  };
+}
+
+interface GuardOptions {
+  readonly timeoutMs: number;
+  readonly onError: OnError;
+  /** Holds texts in the place of the store while that fails; left out for nothing. */
+  readonly standIn?: StandInCache;
+}
+
+/**
+ * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
+ * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is reported when it begins and when it is over.
+ * Values that are late don't keep counters from being asked.
+ */
+export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
+  const breaker = openBreaker();
+  const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
+  // A lease is ended though the store has failed before: it may have been taken then.
+  const ending = wrap(
+    retry(handleAll, { maxAttempts: END_RETRIES, backoff: new ConstantBackoff(END_PAUSE_MS) }),
+    timeout(timeoutMs, TimeoutStrategy.Aggressive),
+  );
+  const { sharedCounters, leases } = backing;
+  const writing = new Set<Promise<unknown>>();
+  const outage = watchOutage(onError);
+  let isAway = false;
+  const listeners: (() => void)[] = [];
+
+  function returned(): void {
+    isAway = false;
+    for (const listener of listeners) listener();
+  }
+  backing.onReturn?.(() => {
+    outage.end();
+    returned();
+  });
+
+  async function attempt<T, F>(kind: string, policy: IPolicy, work: () => Promise<T>, otherwise: F) {
+    try {
+      const result = await policy.execute(work);
+      outage.done(kind);
+      if (isAway) returned();
+      return result;
+    } catch (error) {
+      isAway = true;
+      outage.failed(kind, error);
+      return otherwise;
+    }
+  }
+
+  const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
+  const counted: SharedCounters | null = sharedCounters && {
+    take: (account, at) => attempt('count', counting, () => sharedCounters.take(account, at), null),
+    read: (account, at) => attempt('look at counts', counting, () => sharedCounters.read(account, at), null),
+    putBack: (account, at) =>
+      attempt('count', counting, () => sharedCounters.putBack(account, at), undefined),
+    note: (account, note) => attempt('count', counting, () => sharedCounters.note(account, note), undefined),
+  };
+  const leased: Leases | null = leases && {
+    take: (lease, terms) => attempt('lease', bounded, () => leases.take(lease, terms), null),
+    look: (group, names) => attempt('look at leases', bounded, () => leases.look(group, names), null),
+    end: (lease, isFetched) => attempt('lease', ending, () => leases.end(lease, isFetched), undefined),
+  };
+
+  return {
+    // Keyv asks for no more of an adapter than this.
+    adapter: {
+      // Such adapters are handed the instant at which a value expires, not a duration.
+      capabilities: { expires: true },
+      // Expired values are swept by the store itself.
+      deleteMany: async (keys: string[]) => keys.map(() => true),
+      async getMany(keys: string[]): Promise<unknown[]> {
+        const values = await attempt('read', bounded, () => backing.adapter.getMany(keys), null);
+        return values ?? keys.map((key) => standIn?.get(key)?.text);
+      },
+      async setMany(entries: KeyvStorageEntry[]) {
+        const work = async () => {
+          await backing.adapter.setMany(entries);
+          return true;
+        };
+        const write = attempt('write', bounded, work, false);
+        writing.add(write);
+        const isWritten = await write;
+        writing.delete(write);
+        standIn?.note(entries, isWritten);
+        return entries.map(() => isWritten);
+      },
+    },
+    async clear(prefix: string) {
+      const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
+      await attempt('write', patient, () => backing.clear(prefix), undefined);
+    },
+    /** Returns null if the store could not tell. */
+    first: (name: string, value: string) => attempt('write', bounded, () => backing.first(name, value), null),
+    onReturn: (listener: () => void) => void listeners.push(listener),
+    sharedCounters: counted,
+    leases: leased,
+    async close() {
+      await within(CLOSE_TIMEOUT_MS, Promise.all(writing));
+      await backing.close();
+    },
+  };
+}
+
+function openBreaker() {
+  return circuitBreaker(handleAll, {
+    halfOpenAfter: PAUSE_MS,
+    breaker: new ConsecutiveBreaker(MAX_FAILURES),
+  });
+}

@@ -1,0 +1,70 @@
+import { BoundedCache, roughBytes, type Shrinkable } from './lru.ts';
+import type { HubLink, Store } from './store.ts';
+
+interface NearEntry {
+  /** Undefined if the store had none. */
+  readonly value: unknown;
+}
+
+/**
+ * Milliseconds for which it counts that the store had nothing under a name. A process that puts something there says so
+ * at once; but a store that can't be reached has nothing either, and doesn't say when it can.
+ */
+const NOTHING_MS = 1_000;
+
+/**
+ * Holds the values that this process reads and writes of a hub's store here as well, as objects, so that they can be
+ * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
+ * change is dropped here as soon as they do, and is read from the store from then on.
+ */
+export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
+  store: Far,
+  link: HubLink,
+): Far & Shrinkable & Pick<Store, 'peekMany'> {
+  const cache = new BoundedCache<NearEntry>(
+    link.nearCacheBytes,
+    ({ value }, key) => key.length + roughBytes(value),
+  );
+  /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
+  let changes = 0;
+
+  link.onChanged((keys) => {
+    changes += 1;
+    for (const key of keys) cache.delete(key);
+  });
+  link.onCleared((prefix) => {
+    changes += 1;
+    cache.forget(prefix);
+  });
+
+  return {
+    ...store,
+    shrink: (share) => cache.shrink(share),
+    peekMany: (keys: readonly string[]) => keys.map((key) => cache.get(key)?.value),
+    async getMany(keys: readonly string[]) {
+      const cachedValues = keys.map((key) => cache.get(key));
+      const missing = keys.filter((_, i) => cachedValues[i] === undefined);
+      const before = changes;
+      const read = missing.length === 0 ? [] : await store.getMany(missing);
+      let next = 0;
+      return keys.map((key, i) => {
+        const at = cachedValues[i];
+        if (at !== undefined) return at.value;
+        const value = read[next];
+        next += 1;
+        // A value that others have changed since may be newer, and so may one that was written here.
+        if (changes === before && !cache.has(key))
+          cache.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
+        return value;
+      });
+    },
+    async setMany(entries: Parameters<Store['setMany']>[0], ttlMs: number) {
+      for (const { key, value } of entries) cache.set(key, { value });
+      return store.setMany(entries, ttlMs);
+    },
+    async clear(prefix: string) {
+      cache.forget(prefix);
+      await store.clear(prefix);
+    },
+  };
+}
