@@ -157,9 +157,24 @@ function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySe
   const inAll = left.reduce((rows, { countryCode, metricKey }) => rows + expected(countryCode, metricKey), 0);
   const rowsLeft =
     total === null ? Math.max(2 * learned.facts().maxRows, inAll) : total - rowsIn(answer, whole);
+  const shareOf: RowsOf = (code, key) => (expected(code, key) * rowsLeft) / inAll;
+  // Of a pair that has more than its share, the others have the fewer.
+  const long = left.filter(({ countryCode: code, metricKey: key }) => came(code, key) > shareOf(code, key));
+  const rowsOfLong = long.reduce(
+    (rows, { countryCode, metricKey }) => rows + came(countryCode, metricKey),
+    0,
+  );
+  const shareOfLong = long.reduce(
+    (rows, { countryCode, metricKey }) => rows + shareOf(countryCode, metricKey),
+    0,
+  );
+  // Without a total, nothing tells how many rows there are beside it.
+  const isShared = total !== null && long.length < left.length;
+  const fewer = isShared ? (rowsLeft - rowsOfLong) / (rowsLeft - shareOfLong) : 1;
   return (code, key) => {
-    if (whole.has(pairKey(code, key))) return came(code, key);
-    return Math.max(came(code, key), Math.ceil((expected(code, key) * rowsLeft) / inAll));
+    const rows = came(code, key);
+    const share = shareOf(code, key);
+    return whole.has(pairKey(code, key)) ? rows : Math.max(rows, Math.ceil(rows > share ? 0 : share * fewer));
   };
 }
 

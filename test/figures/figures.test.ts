@@ -510,6 +510,29 @@ describe('what a set of demands costs', () => {
     },
   );
 
+  test('pairs are asked for together again where a cut answer was full of one that nobody wants, and its total counts the rest', async () => {
+    const lengths = [
+      [192, 43, 4, 25],
+      [158, 1, 1, 1],
+      [172, 1, 32, 2],
+      [1, 159, 3, 119],
+    ];
+    const table = tableOf(4, 4, (c, m) => lengths[m]?.[c] ?? 0);
+    const wanted: [string, number][] = [
+      ['AA', 3],
+      ['AB', 0],
+      ['AC', 0],
+      ['AC', 2],
+      ['AD', 0],
+      ['AD', 1],
+      ['AD', 2],
+    ];
+    const demands = wanted.map(([code, metric]) => demandFor('series', code, `metric_${metric}`));
+    const { targets, valuesOf } = await open(table, { maxRows: 114, tellsLimit: false }).fetch(demands);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    expect(targets).toHaveLength(6);
+  });
+
   test('two answers that are just full take five and three calls where no total has proved true', async () => {
     const lengths = [
       [0, 7, 0],
