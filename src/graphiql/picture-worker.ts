@@ -39,7 +39,7 @@ import { asXml, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
 import type { Look } from './looks.ts';
-import { pagesOf, setSourceNames } from './source-names.ts';
+import { pagesOf, setCachedNames, setSourceNames } from './source-names.ts';
 
 /** Rows of a page's table. */
 const MAX_ROWS = 500;
@@ -200,6 +200,7 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
     heading = null,
     hasTips,
   } = order;
+  setCachedNames(order.sourceNames ?? {});
   const answer: GivenAnswer = JSON.parse(body);
   const warnings = form === 'facts' ? warningsIn(answer) : [];
   const figures = figuresIn(query, variables, operationName, answer.data);

@@ -1,13 +1,16 @@
+import type { SourceNames } from '../shared/drawings.ts';
 import { GATEWAY } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
 import { offerLive } from './live-status.ts';
-import { type SourceNames, setSourceNames } from './source-names.ts';
+import { setSourceNames } from './source-names.ts';
 import { setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
 
 /** Facts that the server tells the page about itself. */
 export interface Settings {
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** True if operations may ask to be answered from what is cached alone. */
+  readonly hasOffline: boolean;
   /** The only operations that may run; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
 }
@@ -23,7 +26,7 @@ export function loadSettings(): Promise<Settings> {
 }
 
 async function loadedSettings(): Promise<Settings> {
-  const settings = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
+  const settings = (await load('settings')) as Pick<Settings, 'demoKeys' | 'hasOffline'> & {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
     readonly sourceNames: SourceNames;
@@ -34,17 +37,17 @@ async function loadedSettings(): Promise<Settings> {
       readonly text: string;
     }[];
   };
-  const { demoKeys, isTrustedOnly, isLive, publicUrl } = settings;
+  const { demoKeys, isTrustedOnly, isLive, hasOffline, publicUrl } = settings;
   const base = publicUrl === null ? GATEWAY : `${publicUrl}/`;
   setPublicDocuments(
     settings.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })),
   );
   setSourceNames(settings.sourceNames);
   offerLive(isLive);
-  if (!isTrustedOnly) return { demoKeys, trusted: null };
+  if (!isTrustedOnly) return { demoKeys, hasOffline, trusted: null };
   const trusted = (await load('documents')) as readonly TrustedDocument[];
   setTrusted(trusted);
-  return { demoKeys, trusted };
+  return { demoKeys, hasOffline, trusted };
 }
 
 async function load(name: string): Promise<unknown> {

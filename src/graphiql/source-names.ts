@@ -1,7 +1,10 @@
-/** Names of sources by their keys, and addresses of their pages, as the operator of the gateway gives them. */
-export type SourceNames = Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
+import type { SourceNames } from '../shared/drawings.ts';
 
+/** As the operator of the gateway gives them, and as the gateway has cached them of the service, which go first. */
+let given: SourceNames = {};
+let cached: SourceNames = {};
 let names: SourceNames = {};
+const listeners = new Set<() => void>();
 
 /** A figure, as far as it tells of its source. */
 interface OfSource {
@@ -10,7 +13,27 @@ interface OfSource {
 }
 
 export function setSourceNames(all: SourceNames): void {
-  names = all;
+  given = all;
+  change();
+}
+
+export function setCachedNames(all: SourceNames): void {
+  cached = all;
+  change();
+}
+
+function change(): void {
+  names = { ...given, ...cached };
+  for (const listener of listeners) listener();
+}
+
+/** Returns all names: another object once any has changed. */
+export const sourceNames = (): SourceNames => names;
+
+/** Has a listener called with each change; returns a function that ends that. */
+export function onSourceNames(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /** Returns the name and page of a source; null if only its key is known. */

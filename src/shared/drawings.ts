@@ -36,6 +36,27 @@ export function presentKind(kind: string): string {
   return FORMER_KINDS.get(kind) ?? kind;
 }
 
+/** Names of sources by their keys, and addresses of their pages. */
+export type SourceNames = Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
+
+/** The list of sources. Pictures take their names from it at no call, where it is cached. */
+export const SOURCES = '{ sources { key name url } }';
+
+interface Listed {
+  readonly key: string;
+  readonly name: string | null;
+  readonly url: string | null;
+}
+
+/** Returns the names in the data of an answer to `SOURCES`; null if the list isn't there. */
+export function namesIn(data: unknown): SourceNames | null {
+  const { sources = null } = (data ?? {}) as { readonly sources?: readonly Listed[] | null };
+  if (sources === null) return null;
+  return Object.fromEntries(
+    sources.flatMap(({ key, name, url }) => (name === null ? [] : [[key, { name, url }] as const])),
+  );
+}
+
 export interface DrawingOrder {
   readonly form: 'svg' | 'png' | 'facts';
   readonly query: string;
@@ -52,6 +73,8 @@ export interface DrawingOrder {
   readonly heading?: string | null;
   /** Widths, in pixels, for which the facts tell the size of the drawing. */
   readonly widths?: readonly number[];
+  /** As the service gives them, if they are cached. */
+  readonly sourceNames?: SourceNames;
   /** True if an SVG brings the words on its figures along, for the script of a page. */
   readonly hasTips?: boolean;
 }
@@ -92,7 +115,7 @@ export interface DrawerSettings {
   readonly isSynthetic: boolean;
   /** Pixels of the largest PNG. */
   readonly maxPixels: number;
-  readonly sourceNames: Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
+  readonly sourceNames: SourceNames;
 }
 
 /** Pixels of a page with one picture, its sources and its links. */

@@ -271,8 +271,8 @@ describe('comma-separated values', () => {
   it('comma-separated values are quoted where they must be, and never a formula', () => {
     const csv = csvOf(tableOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '\n＝1+1', value: -2.5 }]));
     expect(csv.split('\r\n')).toEqual([
-      '\ufeffcountry.code,country.name,indicator.key,indicator.name,locationName,year,period,value,unit,estimateLow,estimateHigh,valueStatus,source.key,datasetVersion,retrievedAt',
-      `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,,`,
+      '\ufeffcountry.code,country.name,indicator.key,indicator.name,locationName,year,period,value,unit,estimateLow,estimateHigh,valueStatus,source.key,source.name,datasetVersion,retrievedAt',
+      `KE,"Congo, ""DR""",population_total,population_total,"'\n＝1+1",2024,,-2.5,persons,,,,,,,`,
       '',
     ]);
   });
@@ -306,6 +306,7 @@ describe('comma-separated values', () => {
       'indicator.name',
       'locationName',
       'unit',
+      'source.name',
       'source.key',
       'country.code',
       'indicator.key',

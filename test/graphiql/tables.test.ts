@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
     const { name: file, bytes } = await saved(page, page.getByRole('button', { name: 'CSV by year' }));
     expect(file).toMatch(/-wide\.csv$/);
     expect(bytes.toString().split('\r\n')[0]).toBe(
-      `\ufeffcountry.name,indicator.name,locationName,unit,source.key,country.code,indicator.key,${(
+      `\ufeffcountry.name,indicator.name,locationName,unit,source.name,source.key,country.code,indicator.key,${(
         await head.allInnerTexts()
       )
         .slice(1)

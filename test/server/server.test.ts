@@ -719,6 +719,7 @@ describe('GraphiQL', () => {
         demoKeys: null,
         isTrustedOnly: false,
         isLive: false,
+        hasOffline: false,
         publicDocuments: [],
         publicUrl: null,
         sourceNames: {},

@@ -1,8 +1,10 @@
 import { useEffect, useId, useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { learnSourceNames } from '../cached-sources.ts';
 import { type Exchange, lastExchange } from '../exchange.ts';
 import { useTabLook } from '../looks.ts';
 import { loadSettings } from '../settings.ts';
+import { sourceOf } from '../source-names.ts';
 import { useStore } from '../store.ts';
 import { looksDark, onLooks } from '../view.ts';
 import { Warnings } from '../warnings.tsx';
@@ -28,6 +30,11 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
   const { before } = exchange;
   const isFailed = pictures?.length === 0 && (answer.errors ?? []).length > 0;
   const earlier = usePictures(isFailed ? before : null);
+  useEffect(() => {
+    const isNameless = (picture: Picture) =>
+      picture.figures.some((figure) => figure.source !== null && sourceOf(figure) === null);
+    if (pictures?.some(isNameless)) learnSourceNames().catch(() => {});
+  }, [pictures]);
   if (pictures === null || earlier === null) return <p role="status">Looking for figures …</p>;
   return <FoundPictures exchange={exchange} ownPictures={pictures} earlier={earlier} />;
 }

@@ -1,4 +1,5 @@
 import { BYTE_ORDER_MARK, csvLine, tsvLine } from '../../shared/cells.ts';
+import { sourceNameOf } from '../source-names.ts';
 import type { Figure } from './figures.ts';
 import { momentOf, seriesOf, timeOf } from './picture.ts';
 
@@ -35,7 +36,8 @@ const COLUMNS: readonly Column[] = [
     head: 'status',
     of: ({ status, isModelled }) => status ?? (isModelled ? 'modelled' : null),
   },
-  { name: 'source.key', head: 'source', of: ({ source }) => source },
+  { name: 'source.key', head: 'source key', of: ({ source }) => source },
+  { name: 'source.name', head: 'source', of: (figure) => sourceNameOf(figure) || null },
   { name: 'datasetVersion', head: 'release', of: ({ release }) => release },
   { name: 'retrievedAt', head: 'retrieved', of: ({ retrievedAt }) => retrievedAt },
 ];
@@ -97,7 +99,7 @@ export function readableTableOf(figures: readonly Figure[]): Table {
 }
 
 /** Heads of columns that say something of a whole series. */
-const OF_SERIES = ['country', 'indicator', 'place', 'unit', 'source', 'code', 'key'];
+const OF_SERIES = ['country', 'indicator', 'place', 'unit', 'source', 'source key', 'code', 'key'];
 
 /**
  * A table of figures with a row for each series, and a column for each year or period. A row of several sources names
@@ -113,8 +115,16 @@ export function wideTableOf(figures: readonly Figure[]): Table {
       const [first] = some;
       const { country, countryName, indicator, indicatorName, place, unit } = first as Figure;
       const values = new Map(some.map((figure) => [columnOf(figure), figure.value]));
-      const sources = new Set(some.flatMap(({ source }) => source ?? []));
-      const cells = [countryName, indicatorName, place, unit, [...sources].sort().join('; ') || null];
+      const allOf = (of: (figure: Figure) => string | null) =>
+        [...new Set(some.flatMap((figure) => of(figure) || []))].sort().join('; ') || null;
+      const cells = [
+        countryName,
+        indicatorName,
+        place,
+        unit,
+        allOf(sourceNameOf),
+        allOf(({ source }) => source),
+      ];
       return [...cells, country, indicator, ...times.map((time) => values.get(time) ?? null)];
     });
   const names = OF_SERIES.map((head) => COLUMNS[at(head)]?.name ?? head);
@@ -129,7 +139,7 @@ export function readableWideTableOf(figures: readonly Figure[]): Table {
   const chosenColumns = columns.flatMap((_, i) => {
     if (i === 0 || i >= OF_SERIES.length) return [i];
     const isOne = rows.every((row) => row[i] === rows[0]?.[i]);
-    return isOne || ['code', 'key'].includes(OF_SERIES[i] ?? '') ? [] : [i];
+    return isOne || ['source key', 'code', 'key'].includes(OF_SERIES[i] ?? '') ? [] : [i];
   });
   return {
     columns: chosenColumns.map((i) => OF_SERIES[i] ?? columns[i] ?? ''),

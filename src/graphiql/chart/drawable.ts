@@ -1,11 +1,15 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { SourceNames } from '../../shared/drawings.ts';
 import type { Exchange } from '../exchange.ts';
+import { onSourceNames, sourceNames } from '../source-names.ts';
 import { inOneTurn, inTurns } from '../turns.ts';
 import { askedIn } from './asked.ts';
 import { figureSteps } from './figures.ts';
 import { type Picture, pictureSteps } from './picture.ts';
 
 interface Finding {
+  /** Those of sources that its pictures are labelled by. */
+  readonly names: SourceNames;
   /** Null while they are still looked for. */
   pictures: readonly Picture[] | null;
   readonly steps: Iterator<void, Picture[]>;
@@ -18,9 +22,9 @@ const findings = new WeakMap<Exchange['drawn'], Finding>();
 /** Finds the pictures of an answer. A short one is looked through at once, a long one turn by turn. */
 function findingOf({ operation: { variables, operationName }, drawn }: Exchange): Finding {
   let finding = findings.get(drawn);
-  if (finding === undefined) {
+  if (finding?.names !== sourceNames()) {
     const steps = stepsOf(drawn, variables ?? {}, operationName);
-    finding = { pictures: inOneTurn(steps) ?? null, steps, rest: null };
+    finding = { names: sourceNames(), pictures: inOneTurn(steps) ?? null, steps, rest: null };
     findings.set(drawn, finding);
   }
   return finding;
@@ -48,7 +52,9 @@ export function picturesIn(exchange: Exchange): Promise<readonly Picture[]> {
 
 /** Does the same for a page that shows it; null until then. */
 export function usePictures(exchange: Exchange | null): readonly Picture[] | null {
-  const finding = useMemo(() => (exchange === null ? null : findingOf(exchange)), [exchange]);
+  const names = useSyncExternalStore(onSourceNames, sourceNames);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: pictures are labelled by the names
+  const finding = useMemo(() => (exchange === null ? null : findingOf(exchange)), [exchange, names]);
   const [, setReady] = useState<Finding | null>(null);
   useEffect(() => {
     if (exchange === null || finding === null || finding.pictures !== null) return;

@@ -87,6 +87,7 @@ export async function graphiqlRoute(
       demoKeys,
       isTrustedOnly: trusted() !== null,
       isLive: api('subscriptions') !== null,
+      hasOffline: api('offline') !== null,
       sourceNames: Object.fromEntries(sourceNames ?? []),
       publicUrl: publicUrl ?? null,
       publicDocuments: (api<PublicPages>('public-pages')?.documents() ?? []).map(({ name, title, text }) => ({

@@ -51,6 +51,8 @@ export const offline = definePlugin({
     return {
       ...(file !== undefined && (await fixturesIn(file))),
       offline: { isAlways: isOn, ...uncached },
+      // Tells others that `x-offline` is heeded, in which no call leaves.
+      api: () => ({}),
       // What no operation asks for, as a look at the sources on behalf of subscriptions, stays here.
       ...(isOn && {
         call: () => async (call) => {

@@ -12,7 +12,7 @@ import { type GatewayResponse, wholeBody } from '../../graphql/request/responses
 import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import type { Job } from '../../shared/async/turns.ts';
-import type { Drawing, PictureLook } from '../../shared/drawings.ts';
+import { type Drawing, namesIn, type PictureLook, SOURCES, type SourceNames } from '../../shared/drawings.ts';
 import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
@@ -83,6 +83,9 @@ type WithNeededFields = (text: string, operationName?: string) => { readonly que
 
 /** Seconds for which others may keep how a page is embedded. */
 const EMBED_SECONDS = 3_600;
+
+/** Milliseconds for which names of sources, or that none are cached, are taken as they were found. */
+const NAMES_MS = 60_000;
 
 interface Visit {
   readonly request: FastifyRequest;
@@ -193,6 +196,11 @@ class PublicAddress {
   readonly #withNeededFields: WithNeededFields;
   readonly #script: string;
   readonly #drawnTexts = new WeakMap<PublicDocument, DrawnText>();
+  /** Names of sources by the names of the keys under which they are cached. */
+  readonly #sourceNames = new Map<
+    string,
+    { readonly names: Promise<SourceNames>; readonly untilMs: number }
+  >();
 
   constructor(
     gateway: ComposedGateway,
@@ -218,6 +226,35 @@ class PublicAddress {
         : { text: needed.query, documentId: this.#gateway.persisted.admit(needed.query) };
     this.#drawnTexts.set(document, drawn);
     return drawn;
+  }
+
+  /** Returns the names of sources as they are cached for a document's key. That takes no call, and is no operation of the key. */
+  #sourceNamesFor({ document, asked }: Visit): Promise<SourceNames> {
+    const nowMs = this.#gateway.service.clock.now();
+    const entry = this.#sourceNames.get(document.key);
+    if (entry !== undefined && nowMs < entry.untilMs) return entry.names;
+    const names = this.#cachedNames(asked).catch((error: unknown) => {
+      this.#host.problem(error, asked.requestId ?? '');
+      return {};
+    });
+    this.#sourceNames.set(document.key, { names, untilMs: nowMs + NAMES_MS });
+    return names;
+  }
+
+  async #cachedNames(asked: GatewayRequest): Promise<SourceNames> {
+    const { persisted, handle, api } = this.#gateway;
+    const { authorization = null, rights } = asked.exchanged ?? {};
+    // Without that plugin, nothing keeps a call from being sent.
+    if (api('offline') === null) return {};
+    const response = await handle(
+      new ChangedRequest(asked, {
+        headers: { ...asked.headers, 'x-offline': '1' },
+        body: { documentId: persisted.admit(SOURCES) },
+        exchanged: { authorization, rights },
+      }),
+    );
+    if (response.status !== 200) return {};
+    return namesIn(JSON.parse((await wholeBody(response.body)).toString()).data) ?? {};
   }
 
   /** Answers with one form of a document: `file` is its name, and the ending of the form. */
@@ -299,7 +336,9 @@ class PublicAddress {
       if (refusal !== null) return void refuse(request, reply, refusal);
     }
     // Bytes of one form are the same as long as the data are, and what is told of them.
-    const name = digestOf(dataTag ?? body, form, document, look, given, ownBuild().version);
+    const isDrawn = form !== 'json' && !(form in TABLES);
+    const sourceNames = isDrawn ? await this.#sourceNamesFor(visit) : {};
+    const name = digestOf(dataTag ?? body, form, document, look, given, sourceNames, ownBuild().version);
     const isPage = form === 'page';
     const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
@@ -308,7 +347,7 @@ class PublicAddress {
       return void reply.send('');
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (form in TABLES) return this.#sendTable(visit, { ...response, body });
-    const drawing = await this.#draw(visit, body, name);
+    const drawing = await this.#draw(visit, { body, name, sourceNames });
     if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#script));
     if (drawing.bytes === null) {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
@@ -320,15 +359,14 @@ class PublicAddress {
 
   async #draw(
     { request, document, form, variables, look, drawnText: query }: Visit,
-    body: string,
-    name: string,
+    { body, name, sourceNames }: { body: string; name: string; sourceNames: SourceNames },
   ): Promise<Drawing> {
     if (body.length > pictureBounds(this.#host.config).answerBytes)
       throw new Failure('BAD_USER_INPUT', TOO_LONG);
     const visitor = visitorOf(request.ip);
     const { operationName } = document;
     const heading = headingOf(document, variables);
-    const common = { query, operationName, variables, body, look: look.picture, heading };
+    const common = { query, operationName, variables, body, look: look.picture, heading, sourceNames };
     if (form === 'page')
       return this.#drawings.get(
         name,

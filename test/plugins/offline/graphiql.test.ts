@@ -2,11 +2,17 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../../support/chromium.ts';
-import { editorIsThere, pane, run, scenesOfGraphiql, side, tab } from '../../support/graphiql.ts';
+import { editorIsThere, pane, run, saved, scenesOfGraphiql, side, tab } from '../../support/graphiql.ts';
 
 const { open } = scenesOfGraphiql();
 
 const bar = (page: Page) => page.locator('.live.offline');
+
+/** Has a page, which later tests share, ask for nothing but what is cached, until this is disposed of. */
+async function goOffline(page: Page) {
+  await page.setExtraHTTPHeaders({ 'x-offline': '1' });
+  return { [Symbol.asyncDispose]: () => page.setExtraHTTPHeaders({}) };
+}
 
 async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
@@ -32,7 +38,7 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     await page.getByText('207 of 207 indicators').waitFor();
     expect(program.requests()).toHaveLength(3);
 
-    await page.setExtraHTTPHeaders({ 'x-offline': '1' });
+    await using _ = await goOffline(page);
     await page.reload();
     await editorIsThere(page);
     await tab(page, 'OverTime');
@@ -73,7 +79,7 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
   it('GraphiQL offline names the command that fetches what is not cached, in the catalogue and in Errors', async () => {
     await using scene = await open();
     const { page, program } = scene;
-    await page.setExtraHTTPHeaders({ 'x-offline': '1' });
+    await using _ = await goOffline(page);
     await tab(page, 'OverTime');
     await run(page);
     await expect.poll(() => bar(page).innerText()).toBe('Offline: no call was sent.');
@@ -94,6 +100,29 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await overflowOf(page)).toBe(0);
+    expect([program.requests(), scene.problems]).toEqual([[], []]);
+  });
+
+  it('GraphiQL names sources as the service does where the list of them is cached, in pictures and files, at no call', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    const under = page.locator('.picture .under');
+    await expect.poll(() => under.innerText()).toMatch(/Source: [a-z_]+ \(/);
+    const [key = ''] = /(?<=Source: )[a-z_]+/.exec(await under.innerText()) ?? [];
+    const { data } = await program.ask('{ sources { key name } }');
+    const { name } = data.sources.find((one: { key: string }) => one.key === key);
+    program.requests();
+    await run(page);
+    await expect.poll(() => under.innerText()).toContain(`Source: ${name} (`);
+    const svg = await saved(page, page.getByRole('button', { name: 'SVG' }));
+    expect(svg.bytes.toString()).toContain(`Source: ${name}`);
+    const csv = await saved(page, page.getByRole('button', { name: 'CSV', exact: true }));
+    expect(csv.bytes.toString()).toContain(name);
+    await page.getByRole('button', { name: 'Copy citation' }).click();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(name);
     expect([program.requests(), scene.problems]).toEqual([[], []]);
   });
 });
