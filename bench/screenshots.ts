@@ -17,6 +17,7 @@ const PHONE = { width: 390, height: 844 };
 
 const SIZES = {
   1440: { width: 1440, height: 900 },
+  '1366x768': { width: 1366, height: 768 },
   1024: { width: 1024, height: 768 },
   768: { width: 768, height: 1024 },
   '812x375': { width: 812, height: 375 },
@@ -29,7 +30,7 @@ type Size = keyof typeof SIZES;
 
 /** Sizes that one page takes one after the other: below 700 pixels there is one side only, and a page begins otherwise. */
 const SERIES_OF_SIZES: readonly (readonly Size[])[] = [
-  [1440, 1024, 768, '812x375'],
+  [1440, '1366x768', 1024, 768, '812x375'],
   [390, '667x375', 320],
 ];
 
@@ -103,6 +104,11 @@ const EQUAL_ERRORS =
   '{ a: country(code: "KE") { observation(metricKey: "no such key") { value } } b: country(code: "NG") { observation(metricKey: "no such key") { value } } }';
 
 const MISSPELT = '{ country(code: "KE") { name observation(metricKey: "life_expectancyy") { value year } } }';
+
+const WARNED =
+  '{ countries { a: observation(metricKey: "life_expectancy") { value } b: observation(metricKey: "life_expectancyy") { value } } }';
+const FEW_BARS =
+  '{ countries(codes: ["KE", "NG", "ZA"]) { observation(metricKey: "life_expectancy") { value } } }';
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   first: { tab: 'CountryCard', isFirst: true },
@@ -179,6 +185,21 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     further: async (page) => {
       await page.getByRole('button', { name: 'Share' }).click();
       await page.getByRole('menuitem', { name: 'Copy embed' }).click();
+    },
+  },
+  'below-a-warning': { query: WARNED, side: 'Picture' },
+  'few-bars': { query: FEW_BARS, side: 'Picture' },
+  offline: {
+    tab: 'OverTime',
+    side: 'Picture',
+    further: async (page) => {
+      await page.setExtraHTTPHeaders({ 'x-offline': '1' });
+      await page
+        .locator('.graphiql-execute-button, .side-bar .run')
+        .filter({ visible: true })
+        .first()
+        .click();
+      await page.locator('.live.offline').waitFor();
     },
   },
   // Before any script has come.
