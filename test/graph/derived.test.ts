@@ -32,6 +32,18 @@ describe('derived figures', () => {
     expect(program.sandbox.log).toHaveLength(0);
   });
 
+  it('derived figures of no indicators cost nothing while another call is under way', async () => {
+    await using program = await openProgram({ env: { BATCH_WINDOW_MS: '0' }, sandbox: { latencyMs: 30 } });
+    await program.ask('{ indicators { key } countries { code } }');
+    program.sandbox.log.clear();
+    const { upstream } = await program.ask(
+      '{ country(code: "NE") { code } observations(countryCodes: ["ne"], metricKeys: [], maxAge: 0) { per(metricKey: "population_total") { value } } }',
+    );
+    await setTimeout(100);
+    expect(upstream.byRoute).toEqual({ '/v1/countries': 1 });
+    expect(program.sandbox.log.map(({ route }) => route)).toEqual(['/v1/countries']);
+  });
+
   it('derived figures of whole series are what anybody would work out from them, in the one call', async () => {
     await using program = await openProgram();
     const { data, errors, upstream, extensions } = await program.ask(`{

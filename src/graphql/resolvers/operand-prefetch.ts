@@ -114,12 +114,13 @@ export function prefetchLatest(
   prefetchDerived(derived, asked, context);
 }
 
-/** Asks for the figures to compare with, before the derived fields do. */
+/** Asks for the figures to compare with, before the derived fields do: of no figures, none. */
 export function prefetchDerived(
   derived: readonly DerivedField[],
   asked: FiguresAsked,
   context: GraphContext,
 ): void {
+  if (asked.countryCodes.length === 0 || asked.metricKeys.length === 0) return;
   for (const field of derived) {
     const { name, metricKey, among } = field;
     if (name === 'per' && metricKey !== undefined) {
