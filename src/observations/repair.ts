@@ -90,7 +90,7 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const isFilling = (pair: Pair) => keyOf(pair) === keyOf(filling);
   const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
   const alone: Task = { ...task, rectangle, pairs: task.pairs.filter(isFilling) };
-  const others = task.pairs.filter((pair) => !isFilling(pair));
+  const otherPairs = task.pairs.filter((pair) => !isFilling(pair));
   // The first time, the others may have no rows at all: one call tells.
   const rowsOfOthers = task.round === 0 ? task.rowsOf : rowsOfRest(cut, new Set());
   // No call for others has room for it.
@@ -98,7 +98,7 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const rowsOf: RowsOf = (code, key) =>
     code === countryCode && key === metricKey ? tooMany : rowsOfOthers(code, key);
   const changes = { years: answer.years, rowsOf, round: task.round + 1 };
-  const rest = others.length === 0 ? NONE_WHOLE : await task.replan(others, changes);
+  const rest = otherPairs.length === 0 ? NONE_WHOLE : await task.replan(otherPairs, changes);
   if (alone.pairs.length === 0) return NOT_WHOLE;
   const series = await settlingFailures(alone, () => completed(alone, answer, sending, means));
   return sum([rest, series]);
