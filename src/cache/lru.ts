@@ -12,7 +12,7 @@ export interface Shrinkable {
 }
 
 /** A value that is cached of an object for as long as the object lives. */
-interface ObjectMemo<Value> {
+export interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
   /** Returns the values of stored objects by their places; undefined for one that has none, or is no object. */
   ofValues(stored: readonly ({ readonly value: unknown } | undefined)[]): (Value | undefined)[];
