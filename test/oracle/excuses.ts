@@ -92,6 +92,7 @@ export function isWarranted(
         (habits.catalogueFilters === 'ignored' && /category|has_data/.test(JSON.stringify(warning)))
       );
     case 'NOT_COMPARABLE':
+    case 'REVISED_SINCE':
     case 'UNREADABLE_PERIOD':
     case 'UNREADABLE_TIME':
       return remarksOf(warning, circumstances).length > 0;
@@ -231,7 +232,12 @@ function isBoundToBeIncomplete(error: GivenError, here: Lookup[], circumstances:
     const isTold = habits.tickerTotal && habits.wrap !== 'bare';
     return isTold ? world.tickers.length > most : isSuspect(world.tickers.length, most);
   }
-  return route === habits.cutList && habits.wrap !== 'bare';
+  return isOfCutList(error, habits);
+}
+
+/** True if the service cuts the list that the error is of, and tells so. */
+export function isOfCutList({ extensions: { code, route } }: GivenError, { cutList, wrap }: Habits): boolean {
+  return code === 'UPSTREAM_INCOMPLETE' && route === cutList && wrap !== 'bare';
 }
 
 /** True if a list without a total may have been cut: it is as long as the limit, or as the usual one. */

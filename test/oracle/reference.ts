@@ -12,6 +12,7 @@ import {
 import { type Choice, type Counterpart, counterpartOf, inSeries, latestOf, newestOf } from './choices.ts';
 import type { Habits } from './habits.ts';
 import { AFRICA } from './names.ts';
+import { spellings } from './periods.ts';
 import { spelled } from './service.ts';
 import { toldTime } from './times.ts';
 import {
@@ -45,7 +46,12 @@ export interface Lookup {
 
 /** A remark that the answer has to make besides its errors. */
 export interface Remark {
-  readonly code: 'NOT_COMPARABLE' | 'SEVERAL_FIGURES' | 'UNREADABLE_PERIOD' | 'UNREADABLE_TIME';
+  readonly code:
+    | 'NOT_COMPARABLE'
+    | 'REVISED_SINCE'
+    | 'SEVERAL_FIGURES'
+    | 'UNREADABLE_PERIOD'
+    | 'UNREADABLE_TIME';
   /** Response names from the root. */
   readonly path: string;
   /** True if it may be left out, since the gateway needn't know. */
@@ -752,6 +758,18 @@ function entityOf(context: Context, info: GraphQLResolveInfo, representation: Js
   }
 }
 
+/** Today's figure of the same year, period, place and source as one that a key has not, or has no more. */
+function revisedOf(rows: readonly RowFact[], [, , year, period = '', place, source]: readonly string[]) {
+  const isOfFigure = (row: RowFact) =>
+    row.value !== null &&
+    String(row.year) === year &&
+    spellings(row.slot).includes(period) &&
+    (row.place ?? '') === place &&
+    row.source === source;
+  const figures = rows.filter(isOfFigure);
+  return (newestOf(figures.filter((row) => row.period === period)) ?? newestOf(figures))?.row;
+}
+
 /** Identifiers here are the type and the words that tell one object from another. */
 function nodeOf(context: Context, info: GraphQLResolveInfo, id: string): unknown {
   const [type = '', ...words] = id.slice(1).split('|');
@@ -766,9 +784,11 @@ function nodeOf(context: Context, info: GraphQLResolveInfo, id: string): unknown
       return entityOf(context, info, { __typename: type, exchangeCode: first, symbol: second });
     case 'Observation': {
       note(context, info, '/v1/data', { codes: [first], keys: [second], mode: 'series' });
-      const row = context.world.rows.find(
-        (one) => Observation.id?.(one as never, {} as never, context, info) === id,
-      );
+      const rows = context.rowsOf(first, second);
+      const named = rows.find((one) => Observation.id?.(one as never, {} as never, context, info) === id);
+      const row = named ?? revisedOf(rows, words);
+      if (named === undefined && row !== undefined)
+        context.remarks.push({ code: 'REVISED_SINCE', path: pathOf(info) });
       remarkPeriods(context, info, row === undefined ? [] : [row], []);
       return row === undefined ? null : { ...row, __typename: type };
     }

@@ -9,7 +9,14 @@ import { absentQuestion, wrongAbsences } from './absences.ts';
 import { availabilityOf, wrongAvailability } from './availability.ts';
 import { createIds, type Difference, differences, type Ids } from './compare.ts';
 import { createDice } from './dice.ts';
-import { type Circumstances, type GivenError, isLegitimate, isWarranted, untold } from './excuses.ts';
+import {
+  type Circumstances,
+  type GivenError,
+  isLegitimate,
+  isOfCutList,
+  isWarranted,
+  untold,
+} from './excuses.ts';
 import { drawHabits, type Habits } from './habits.ts';
 import { areNumbersBad } from './odd-numbers.ts';
 import type { Operation } from './operations.ts';
@@ -361,7 +368,8 @@ class Stage {
     const text = first === undefined ? null : availabilityOf(first.world, lookups);
     if (first === undefined || text === null) return [];
     const { data, errors } = await this.#program.ask(text, { key: step.keys[0] as string });
-    const wrong = errors.length > 0 ? [JSON.stringify(errors)] : wrongAvailability(first.world, data);
+    const faults = errors.filter((error) => !isOfCutList(error, this.#habits));
+    const wrong = faults.length > 0 ? [JSON.stringify(faults)] : wrongAvailability(first.world, data);
     // The list tells if there is a country beside those that the description names.
     const sent = this.#service.takeLog().filter(({ route }) => route === DATA).length;
     if (sent > 0) wrong.push(`sent ${sent}`);
