@@ -95,7 +95,8 @@ function within(range: YearRange, rows: SentRows): SentRows {
 
 /**
  * Splits a range that was cut in two; no parts if nothing tells where. Rows that run up or down the years come from a part
- * that looks whole, others are a sample.
+ * that looks whole, others are a sample. If all are of a year beside the range, which a service may send along, the year at
+ * that end is asked for by itself.
  */
 function splitOf(range: YearRange, came: SentRows) {
   const { from, to } = range;
@@ -104,7 +105,7 @@ function splitOf(range: YearRange, came: SentRows) {
   const isRising = years.every((year, i) => year === sorted[i]);
   const isFalling = years.every((year, i) => year === sorted.at(-1 - i));
   const halfway = from === null || to === null ? null : Math.ceil((from + to) / 2);
-  const sample = sorted[Math.floor(sorted.length / 2)] ?? halfway;
+  const sample = sorted[Math.floor(sorted.length / 2)] ?? halfway ?? from ?? to;
   if (sample === null) return { parts: [], whole: null };
   const [first = sample, last = sample] = [sorted[0], sorted.at(-1)];
   const best = isRising ? last : isFalling ? first + 1 : sample;

@@ -166,6 +166,13 @@ describe('a single series of many rows a year', () => {
   );
   const rowsByYear = fc.array(count, { minLength: 1, maxLength: 30 });
 
+  it('a single series comes whole where the service sends a full answer of the year beside those that are named', async () => {
+    const table = seriesOf([MAX_ROWS, 0, 0, 1], 1);
+    const { values, data } = await fetch(table, { order: 'pair', total: 'true', years: 'year after' });
+    expect(values).toEqual(table.rows.map(({ value }) => value));
+    expect(data).toHaveLength(11);
+  });
+
   it('a single series of many rows a year comes whole in any order, or is incomplete for a reason', () =>
     fc.assert(
       fc.asyncProperty(habits, rowsByYear, fc.integer({ min: 1, max: 4 }), async (habit, counts, sources) => {
