@@ -154,28 +154,24 @@ function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySe
   const rowsOf = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
   const expected: RowsOf = (code, key) =>
     total === null ? usual : task.mode === 'latest' ? 1 : Math.max(1, rowsOf(code, key));
-  const inAll = left.reduce((rows, { countryCode, metricKey }) => rows + expected(countryCode, metricKey), 0);
+  const inAll = rowsOver(left, expected);
   const rowsLeft =
     total === null ? Math.max(2 * learned.facts().maxRows, inAll) : total - rowsIn(answer, whole);
   const shareOf: RowsOf = (code, key) => (expected(code, key) * rowsLeft) / inAll;
   // Of a pair that has more than its share, the others have the fewer.
   const long = left.filter(({ countryCode: code, metricKey: key }) => came(code, key) > shareOf(code, key));
-  const rowsOfLong = long.reduce(
-    (rows, { countryCode, metricKey }) => rows + came(countryCode, metricKey),
-    0,
-  );
-  const shareOfLong = long.reduce(
-    (rows, { countryCode, metricKey }) => rows + shareOf(countryCode, metricKey),
-    0,
-  );
   // Without a total, nothing tells how many rows there are beside it.
   const isShared = total !== null && long.length < left.length;
-  const fewer = isShared ? (rowsLeft - rowsOfLong) / (rowsLeft - shareOfLong) : 1;
+  const fewer = isShared ? (rowsLeft - rowsOver(long, came)) / (rowsLeft - rowsOver(long, shareOf)) : 1;
   return (code, key) => {
     const rows = came(code, key);
     const share = shareOf(code, key);
     return whole.has(pairKey(code, key)) ? rows : Math.max(rows, Math.ceil(rows > share ? 0 : share * fewer));
   };
+}
+
+function rowsOver(pairs: readonly Pair[], rowsOf: RowsOf): number {
+  return pairs.reduce((rows, { countryCode, metricKey }) => rows + rowsOf(countryCode, metricKey), 0);
 }
 
 /** Settles pairs that the total has proved. */
