@@ -60,7 +60,7 @@ export class Flow {
     this.behind = behind;
   }
 
-  /** The place of its oldest waiting job. */
+  /** The place of the older job of the two whose slices may be next: the first short one, and the first long one. */
   get since(): number {
     const { short, long } = this;
     return Math.min(short[0]?.since ?? Number.POSITIVE_INFINITY, long[0]?.since ?? Number.POSITIVE_INFINITY);
