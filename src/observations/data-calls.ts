@@ -7,6 +7,7 @@ import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import { markOfSomeYears, noRows } from './absences.ts';
 import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
+import type { PairFigures } from './entries.ts';
 import type { Outcome } from './fetch.ts';
 import {
   isWithin,
@@ -549,12 +550,6 @@ function handOut(
   };
   const all = pairs.length === cellsOf(rectangle) ? pairs : [...pairs, ...furtherPairs(rectangle, pairs)];
   const outcomes = all.map(outcomeOf);
-  function* sound() {
-    for (let i = 0; i < all.length; i += 1) {
-      const rows = outcomes[i] as PairOutcome;
-      if (rows !== 'no figure' && !(rows instanceof Error)) yield { pair: all[i] as Pair, rows };
-    }
-  }
   if (mode === 'series') {
     for (const pair of all) {
       const key = nameOf(pair);
@@ -562,12 +557,24 @@ function handOut(
     }
   }
   // An answer with rows of unknown pairs is not cached, so that the next one to ask is told again.
-  if (unknown === undefined) cache.save(sending.caller.tenant, { mode, years }, sound(), receivedAt);
+  if (unknown === undefined)
+    cache.save(sending.caller.tenant, { mode, years }, rowsOfPairs(all, outcomes), receivedAt);
   settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length));
   const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOf(pair)), 0);
   events.onRows?.(list.received, list.received - wanted);
   // Rows that belong to no pair count with the wanted ones.
   return { rows: wanted + list.received - list.rows.length - list.blanks.length, isWhole: true };
+}
+
+/**
+ * The pairs whose rows have come, with these. It stands outside of its caller, since V8 gives each closure that is a
+ * generator a hidden class of its own in the old generation, which keeps all that the closure sees until a full collection.
+ */
+function* rowsOfPairs(pairs: readonly Pair[], outcomes: readonly PairOutcome[]): Iterable<PairFigures> {
+  for (let i = 0; i < pairs.length; i += 1) {
+    const rows = outcomes[i] as PairOutcome;
+    if (rows !== 'no figure' && !(rows instanceof Error)) yield { pair: pairs[i] as Pair, rows };
+  }
 }
 
 /** The pairs of a rectangle that aren't among those that are wanted. */

@@ -22,7 +22,7 @@ interface CachedAs extends CachedYears {
   readonly mode: Mode;
 }
 
-interface PairFigures {
+export interface PairFigures {
   readonly pair: Pair;
   readonly rows: readonly ObservationRecord[];
 }
