@@ -139,7 +139,8 @@ export function createOpenRun(
     const isOffline = caller.offline !== undefined;
     const ages = isOffline ? new Ages() : null;
     const { observations, ...lists } = isOffline ? offline() : online;
-    const ask = additions?.asking?.(lists.ask) ?? lists.ask;
+    const { asking, onNames } = additions ?? {};
+    const ask = asking?.(lists.ask) ?? lists.ask;
     const { participant, figures } = observations.join(caller);
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
@@ -151,7 +152,7 @@ export function createOpenRun(
       context: {
         caller,
         bill,
-        loaders: createLoaders({ ...lists, ask, learned, sending, figures, batchGate, effort }),
+        loaders: createLoaders({ ...lists, ask, onNames, learned, sending, figures, batchGate, effort }),
         batchGate,
         effort,
         warnings: createWarnings(),

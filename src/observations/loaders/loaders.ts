@@ -31,6 +31,8 @@ export interface LoadersParts {
   readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is cached. */
   readonly cachedNames?: FindCachedNames | undefined;
+  /** Told the route of each cached list whose names have answered something; left out if nobody listens. */
+  readonly onNames?: ((route: string) => void) | undefined;
 }
 
 /**
@@ -103,6 +105,7 @@ export function createLoaders(parts: LoadersParts) {
     servedBy({ freshUntilMs, route, atMs }: CachedNames): void {
       sending.bill.cached += 1;
       sending.onCached?.(freshUntilMs, route, atMs, atMs);
+      parts.onNames?.(route);
     },
     observations,
   };

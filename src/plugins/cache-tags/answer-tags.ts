@@ -37,6 +37,7 @@ function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null
         ofRoutes.add(routeTag(endpoint.route, makeCall(endpoint, params).target));
         return next(endpoint, params, ...rest);
       },
+    onNames: (route) => void ofRoutes.add(routeTag(route, route)),
     headers(context) {
       const headers = new Map<string, string>();
       const tags = (answerTags?.() ?? tagsIn(context, ofRoutes)).all;

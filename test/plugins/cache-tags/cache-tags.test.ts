@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openFixedService, type Sent } from '../../support/fixed-service.ts';
 import { openProgram } from '../../support/program.ts';
 import { SENT_ROW } from '../../support/sent-row.ts';
+import { openTimedProgram } from '../../support/timed-program.ts';
 
 const row = (metric_key: string, source: string) => ({
   ...SENT_ROW,
@@ -88,6 +89,32 @@ describe('the tags of an answer', () => {
     expect(await tagsOf('{ country(code: "KE") { signals { record } } }')).toEqual(
       Array(3).fill('signals-KE'),
     );
+    expect(program.operations.at(-1)?.repeated).toBe(true);
+  });
+
+  it('the tags of an answer name a cached list that has told it only which names there are, also when it is repeated', async () => {
+    await using program = await openTimedProgram({ env: { CACHE_TAGS: 'cache-tag' } });
+    const countries =
+      '{ observations(countryCodes: ["KE", "XX"], metricKeys: ["idps_total"], latest: true) { value } }';
+    const indicators = '{ country(code: "KE") { observation(metricKey: "no_such_key") { value } } }';
+    const tagsOf = async (query: string) => {
+      const { headers, upstream } = await program.ask(query);
+      return [headers.get('cache-tag'), upstream.calls];
+    };
+    // Before there is a list, the service answers for each name.
+    expect(await tagsOf(countries)).toEqual([
+      'country-KE,country-XX,indicator-idps_total,source-unhcr_displacement_signals',
+      1,
+    ]);
+    expect(await tagsOf(indicators)).toEqual(['country-KE,indicator-no_such_key', 1]);
+    await program.ask('{ countries { code } indicators { key } }');
+    for (const _ of [1, 2, 3]) {
+      expect(await tagsOf(countries)).toEqual([
+        'countries,country-KE,indicator-idps_total,source-unhcr_displacement_signals',
+        0,
+      ]);
+      expect(await tagsOf(indicators)).toEqual(['indicators', 0]);
+    }
     expect(program.operations.at(-1)?.repeated).toBe(true);
   });
 
