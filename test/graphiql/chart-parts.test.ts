@@ -44,6 +44,16 @@ describe('labels of dots', () => {
     expect(place(20, 50).map((label) => label?.text)).toEqual(['CV', 'MU']);
   });
 
+  it('labels of dots leave a legend its room: a name gives way to its code, or stands elsewhere', () => {
+    const legend = { left: 0, right: 90, top: 0, bottom: 60 };
+    const right = { left: 110, right: 200, top: 0, bottom: 60 };
+    const at = (taken: (typeof legend)[]) =>
+      placedNames([{ x: 100, y: 30 }], [['Mauritius', 'MU']], { ...within, bottom: 60 }, { taken, dot: 5 });
+    expect(at([])[0]).toMatchObject({ x: 100, text: 'Mauritius' });
+    expect(at([legend, right])).toEqual([{ x: 100, y: 18, text: 'MU' }]);
+    expect(at([within])).toEqual([null]);
+  });
+
   it('labels of dots never lie on another', () => {
     const spots = Array.from({ length: 60 }, (_, i) => at((i * 37) % 190, (i * 53) % 190));
     const boxes = placedLabels(spots, within).flatMap((place) => place ?? []);

@@ -131,6 +131,50 @@ describe.skipIf(!hasChromium)('a ranking', () => {
   });
 });
 
+/** Pairs of a map's words that lie on each other, on the legend, on a disc, or on a country. */
+const wordsOverMarks = (map: Locator) =>
+  map.evaluate((svg) => {
+    const place = (one: Element) => one.getBoundingClientRect();
+    const all = (selector: string) => [...svg.querySelectorAll<SVGGraphicsElement>(selector)];
+    const gap = (from: number, to: number, low: number, high: number) => Math.max(0, low - to, from - high);
+    const distance = (a: DOMRect, b: DOMRect) =>
+      Math.hypot(gap(a.left, a.right, b.left, b.right), gap(a.top, a.bottom, b.top, b.bottom));
+    const meet = (name: Element, mark: Element) => {
+      const { x, y, width, height } = place(mark);
+      if (mark.nodeName !== 'circle') return distance(place(name), place(mark)) === 0;
+      return distance(place(name), new DOMRect(x + width / 2, y + height / 2, 0, 0)) < width / 2;
+    };
+    const names = all('.island-names text');
+    const legend = all('.map-legend text, .map-legend rect');
+    const marks = [...names, ...legend, ...all('circle')];
+    const countries = all('g.with-figure path, g.without-figure path') as unknown as SVGPathElement[];
+    const isOnLand = (one: SVGGraphicsElement) => {
+      const { left, top, width, height } = place(one);
+      const points = Array.from(
+        { length: 60 },
+        (_, i) =>
+          new DOMPoint(left + ((i % 20) * width) / 19, top + 2 + (Math.floor(i / 20) * (height - 4)) / 2),
+      );
+      const hit = (path: SVGPathElement) => {
+        const back = path.getScreenCTM()?.inverse();
+        return points.some((point) => path.isPointInFill(point.matrixTransform(back)));
+      };
+      return countries.some((path) => path.getBoundingClientRect().width > 8 && hit(path));
+    };
+    const words = (one: Element) => one.textContent || one.nodeName;
+    return {
+      names: names.map(words),
+      over: [
+        ...names.flatMap((name) =>
+          marks
+            .filter((mark) => mark !== name && meet(name, mark))
+            .map((mark) => `${words(name)} over ${words(mark)}`),
+        ),
+        ...[...names, ...legend].filter(isOnLand).map((one) => `${words(one)} on land`),
+      ],
+    };
+  });
+
 describe.skipIf(!hasChromium)('a map', () => {
   it('a map knows whose figures they are though no code is selected, and the answer shows what was asked', async () => {
     const scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
@@ -182,6 +226,36 @@ describe.skipIf(!hasChromium)('a map', () => {
     const frame = scene.page.locator('.frame.map');
     await expect.poll(() => frame.locator('g.with-figure path').count()).toBe(national.length);
     expect(await scene.page.locator('.under').innerText()).toContain(`${places} of places within countries`);
+  });
+
+  it('a map has its words beside its legend, discs and countries at any size of a page', async () => {
+    const scene = await charted('{ countries { name observation(metricKey: "life_expectancy") { value } } }');
+    const { page } = scene;
+    const map = page.locator('.frame.map svg');
+    const named = new Map<string, readonly string[]>();
+    for (const [width, height] of [
+      [1400, 900],
+      [812, 375],
+      [667, 375],
+      [390, 844],
+      [320, 640],
+    ] as const)
+      for (const isWide of width > 700 ? [false, true] : [false]) {
+        await page.setViewportSize({ width, height });
+        if (isWide) await page.getByRole('button', { name: 'Wide' }).click();
+        const frame = page.locator('.frame.map');
+        await expect
+          .poll(async () => (await map.boundingBox())?.width)
+          .toBe(await frame.evaluate(({ clientWidth }) => clientWidth));
+        const { names, over } = await wordsOverMarks(map);
+        expect([width, isWide, over]).toEqual([width, isWide, []]);
+        named.set(`${width} ${isWide}`, names);
+        if (isWide) await page.getByRole('button', { name: 'Narrow' }).click();
+      }
+    // Where a name has no room, its code stands for it.
+    expect(named.get('1400 true')).toContain('São Tomé & Príncipe');
+    expect(named.get('812 true')).toEqual(expect.arrayContaining(['ST', 'Cape Verde', 'Seychelles']));
+    expect(scene.problems).toEqual([]);
   });
 });
 

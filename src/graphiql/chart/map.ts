@@ -2,34 +2,28 @@ import { africa } from 'virtual:africa';
 import * as Plot from '@observablehq/plot';
 import { nameOf } from './countries.ts';
 import type { Figure } from './figures.ts';
-import { placedNames } from './labels.ts';
+import { type Box, boxAt, type Ground, overlap, placedNames } from './labels.ts';
 import { isOld, newestOf, stripes, TOLERANCE_YEARS, timeIn } from './latest.ts';
-import { legendTicks, mapScale } from './map-scale.ts';
-import { shortNumber } from './numbers.ts';
+import { legendHeight, legendOf, type Swatch } from './map-legend.ts';
+import { mapScale } from './map-scale.ts';
 import type { BarsPicture } from './picture.ts';
-import {
-  captionOf,
-  idIn,
-  inGroup,
-  type Look,
-  type Plotted,
-  plotted,
-  svgElement,
-  unitInWords,
-} from './plot.ts';
-import { CHARACTER } from './text-width.ts';
+import { captionOf, idIn, inGroup, type Look, type Plotted, plotted, svgElement } from './plot.ts';
 
 /** Below this width, in pixels, the legend stands below the map, not on the sea. */
 const NARROW = 520;
-const LEGEND_HEIGHT = 84;
-const SWATCH_HEIGHT = 18;
+/** The part of the width that a legend beside the map may take. */
+const LEGEND_PART = 0.4;
+/** Size, in pixels, of the boxes that stand for borders and coasts, which no words may cover. */
+const CELL = 4;
 
 type Shape = (typeof africa.features)[number];
 
 /**
  * Draws Africa by national figures. Countries without one are hatched; islands too small to see have a disc.
+ * @param left pixels that the map leaves to a legend that would lie on it otherwise
  */
-export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, look: Look): Plotted {
+export function drawMap(picture: BarsPicture, look: Look, left = 0): Plotted {
+  const { map, unit, scaleOf, isLatest = true } = picture;
   const { width, colours } = look;
   const figures = map ?? [];
   const byCode = new Map(figures.map((figure) => [figure.country, figure]));
@@ -42,7 +36,19 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
   const newest = isLatest ? newestOf(figures) : null;
   const old = covered.filter((shape) => isOld(figureOf(shape) as Figure, newest));
   const [hatch, striped] = [idIn(look, 'hatch'), idIn(look, 'stripes')];
-  const legendHeight = LEGEND_HEIGHT + (old.length > 0 ? SWATCH_HEIGHT : 0);
+  const swatches: readonly Swatch[] = [
+    { className: 'swatch-none', fill: `url(#${hatch})`, words: 'no figure' },
+    ...(old.length > 0 && newest !== null
+      ? [
+          {
+            className: 'swatch-old',
+            fill: `url(#${striped})`,
+            words: `over ${TOLERANCE_YEARS} years older than ${timeIn(newest)}`,
+          },
+        ]
+      : []),
+  ];
+  const below = legendHeight(swatches);
   const room = look.room ?? 640;
   // On a phone that lies there is room for the legend beside the map alone.
   const isNarrow = width < NARROW && room > width * 0.7;
@@ -51,12 +57,13 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
   const islands = (shapes: readonly Shape[]) => shapes.filter(({ properties: { isSmall } }) => isSmall);
   const disc = { x: longitude, y: latitude, r: isNarrow ? 5 : 7, stroke: colours.text, strokeWidth: 0.8 };
   const outline = { stroke: colours.outline, strokeWidth: 0.6 };
-  const height = isNarrow ? width * 0.95 + legendHeight : Math.min(width * 0.86, room, 640);
+  const height = isNarrow ? width * 0.95 + below : Math.min(width * 0.86, room, 640);
   const svg = plotted(
     {
       height: Math.round(height),
       margin: 0,
-      marginBottom: isNarrow ? legendHeight : 0,
+      marginBottom: isNarrow ? below : 0,
+      marginLeft: left,
       projection: { type: 'azimuthal-equal-area', rotate: [-18, -2], domain: africa, inset: 12 },
       marks: [
         Plot.geo(unknown, { fill: `url(#${hatch})`, ...outline, ...inGroup('without-figure') }),
@@ -86,26 +93,29 @@ export function drawMap({ map, unit, scaleOf, isLatest = true }: BarsPicture, lo
     ['islands-without', islands(unknown)],
     ['islands', islands(covered)],
   ]);
-  nameIslands(svg, look, places);
+  const { legend, boxes } = legendOf(scale, unit, `${hatch}-ramp`, swatches, {
+    x: isNarrow ? 10 : 14,
+    y: isNarrow ? height - below + 14 : height - below - 22,
+    length: Math.min(260, isNarrow ? width - 30 : width * 0.27),
+    room: isNarrow ? width - 20 : width * LEGEND_PART - 14,
+    colours,
+  });
+  const discs = africa.features.flatMap(({ properties: { isSmall } }, i) => {
+    const { x, y } = places[i] as Place;
+    return isSmall ? [boxAt(x, y, 2 * disc.r, 2 * disc.r)] : [];
+  });
+  const land = landIn(svg);
+  if (left === 0 && boxes.some((box) => [...land, ...discs].some((other) => overlap(box, other))))
+    return drawMap(
+      picture,
+      look,
+      Math.min(width * LEGEND_PART, Math.max(...boxes.map(({ right }) => right))),
+    );
+  nameIslands(svg, look, places, { taken: [...boxes, ...land], dot: disc.r });
   svg.prepend(
     svgElement('defs', {}, hatching(hatch, look), ...(old.length > 0 ? [stripes(striped, colours)] : [])),
   );
-  const top = isNarrow ? height - legendHeight + 14 : height - legendHeight - 22;
-  const swatches = [
-    { className: 'swatch-none', fill: `url(#${hatch})`, words: 'no figure' },
-    ...(old.length > 0 && newest !== null
-      ? [
-          {
-            className: 'swatch-old',
-            fill: `url(#${striped})`,
-            words: `over ${TOLERANCE_YEARS} years older than ${timeIn(newest)}`,
-          },
-        ]
-      : []),
-  ];
-  const length = Math.min(260, isNarrow ? width - 30 : width * 0.27);
-  const x = isNarrow ? 10 : 14;
-  svg.append(legendOf(scale, unit, `${hatch}-ramp`, swatches, { x, y: top, length, colours }));
+  svg.append(legend);
   return svg;
 }
 
@@ -136,8 +146,34 @@ function tellSpots(
       part.setAttribute('data-spot', numbers.get(shapes[i] as Shape) ?? '');
 }
 
+/** Boxes along the borders and coasts of a map, in its pixels, but for islands that have a disc. */
+function landIn(svg: Plotted): readonly Box[] {
+  const cells = new Map<string, Box>();
+  const add = (x: number, y: number) => {
+    const [column, row] = [Math.round(x / CELL), Math.round(y / CELL)];
+    cells.set(`${column} ${row}`, boxAt(column * CELL, row * CELL, CELL, CELL));
+  };
+  for (const path of svg.querySelectorAll('g.without-figure > path, g.with-figure > path')) {
+    if (africa.features[Number(path.getAttribute('data-spot'))]?.properties.isSmall !== false) continue;
+    for (const ring of path.getAttribute('d')?.split('M') ?? []) {
+      let before: readonly [x: number, y: number] | undefined;
+      for (const [, x, y] of ring.matchAll(/([-\d.]+),([-\d.]+)/g)) {
+        const to = [Number(x), Number(y)] as const;
+        const from = before ?? to;
+        const steps = Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) / CELL);
+        for (let step = 0; step <= steps; step += 1) {
+          const part = step / Math.max(steps, 1);
+          add(from[0] + part * (to[0] - from[0]), from[1] + part * (to[1] - from[1]));
+        }
+        before = to;
+      }
+    }
+  }
+  return [...cells.values()];
+}
+
 /** Names the islands that are too small to see, or writes their codes where a name has no room. */
-function nameIslands(svg: Plotted, { width, colours }: Look, places: readonly Place[]): void {
+function nameIslands(svg: Plotted, { width, colours }: Look, places: readonly Place[], ground: Ground): void {
   const small = africa.features.flatMap(({ properties: { code, isSmall, centre } }, i) =>
     isSmall
       ? [
@@ -162,7 +198,7 @@ function nameIslands(svg: Plotted, { width, colours }: Look, places: readonly Pl
     const some = small.filter(({ isInGulf }) => isInGulf === isWest);
     const within = isWest ? { ...edges, right: Math.max(...some.map(({ x }) => x)) } : edges;
     const texts = some.map(({ name, code }) => [name, code]);
-    for (const label of placedNames(some, texts, within))
+    for (const label of placedNames(some, texts, within, ground))
       if (label !== null)
         group.append(svgElement('text', { x: label.x, y: label.y, dy: '0.35em' }, label.text));
   }
@@ -175,59 +211,5 @@ function hatching(id: string, { colours }: Look): SVGElement {
     { id, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
     svgElement('rect', { width: 5, height: 5, fill: colours.ground }),
     svgElement('rect', { width: 1.4, height: 5, fill: colours.muted }),
-  );
-}
-
-/** A legend of the colours of the map, and of what lies over them. */
-function legendOf(
-  scale: ReturnType<typeof mapScale>,
-  unit: string,
-  ramp: string,
-  swatches: readonly { readonly className: string; readonly fill: string; readonly words: string }[],
-  { x, y, length, colours }: Pick<Look, 'colours'> & Readonly<Record<'x' | 'y' | 'length', number>>,
-): SVGElement {
-  const stops = Array.from({ length: 21 }, (_, i) =>
-    svgElement('stop', { offset: i / 20, 'stop-color': scale.colourOf(scale.valueAt(i / 20)) }),
-  );
-  const widest = (values: readonly number[]) =>
-    Math.max(...values.map((value) => shortNumber(value, values).length)) * CHARACTER + 8;
-  const ticks = legendTicks(scale, widest(legendTicks(scale, 46 / length)) / length);
-  const tick = (value: number) => {
-    const at = scale.placeOf(value) * length;
-    const half = (shortNumber(value, ticks).length * CHARACTER) / 2;
-    // Keeps words at an end from going beyond it.
-    const anchor = at < half ? 'start' : at > length - half ? 'end' : 'middle';
-    return [
-      svgElement('line', { x1: at, x2: at, y1: 18, y2: 23, stroke: colours.text }),
-      svgElement('text', { x: at, y: 34, 'text-anchor': anchor }, shortNumber(value, ticks)),
-    ];
-  };
-  return svgElement(
-    'g',
-    {
-      class: 'map-legend',
-      transform: `translate(${x},${y})`,
-      fill: colours.text,
-      'font-size': 12,
-      'text-anchor': 'start',
-    },
-    svgElement('defs', {}, svgElement('linearGradient', { id: ramp }, ...stops)),
-    svgElement('text', { x: 0, y: 0 }, unitInWords(unit)),
-    svgElement('rect', { x: 0, y: 8, width: length, height: 11, fill: `url(#${ramp})` }),
-    ...ticks.flatMap(tick),
-    ...swatches.flatMap(({ className, fill, words }, i) => [
-      ...[scale.colourOf(scale.most), fill].map((of, layer) =>
-        svgElement('rect', {
-          ...(layer === 1 && { class: className }),
-          x: 0,
-          y: 46 + i * SWATCH_HEIGHT,
-          width: 18,
-          height: 11,
-          fill: of,
-          stroke: colours.outline,
-        }),
-      ),
-      svgElement('text', { x: 25, y: 56 + i * SWATCH_HEIGHT }, words),
-    ]),
   );
 }
