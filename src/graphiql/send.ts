@@ -1,5 +1,6 @@
 import { type Answer, type Arrival, cutOff, isLong, noAnswer } from './answer.ts';
 import { apiKey } from './api-key.ts';
+import { noteOffline } from './offline.ts';
 import type { Operation } from './operation.ts';
 import { noteRefusal } from './refusal.ts';
 import { ENDPOINT } from './settings.ts';
@@ -20,7 +21,7 @@ export async function send(
   const key = keyOf(headers);
   const response = await responseTo(operation, WHOLE, headers, signal);
   const { answer } = await read(response);
-  noteRefusal(key, answer);
+  note(key, headers, answer);
   return answer;
 }
 
@@ -38,14 +39,19 @@ export async function* sendInParts(
   if (response !== null && /^multipart\/mixed/i.test(response.headers.get('content-type') ?? '')) {
     const { arrivalsIn } = await import('./parts.ts');
     for await (const arrival of arrivalsIn(response, signal)) {
-      if (arrival.isLast) noteRefusal(key, arrival.answer);
+      if (arrival.isLast) note(key, headers, arrival.answer);
       yield arrival;
     }
   } else {
     const { answer, length } = await read(response);
-    noteRefusal(key, answer);
+    note(key, headers, answer);
     yield { answer, parts: 1, isLast: true, length };
   }
+}
+
+function note(key: string | null, headers: Headers, answer: Answer): void {
+  noteRefusal(key, answer);
+  noteOffline(headers, answer);
 }
 
 /** The key of the key field; null if the headers have another. */

@@ -4,6 +4,7 @@ import type { Warning } from './answer.ts';
 import { catalogue, loadCatalogue } from './catalogue/catalogue.ts';
 import { lastExchange } from './exchange.ts';
 import { mendedQuery, mendedVariables } from './mended.ts';
+import { priceWords } from './offline.ts';
 import { useStore } from './store.ts';
 import { trustedIdOf } from './trusted.ts';
 import { Words } from './words.tsx';
@@ -46,7 +47,7 @@ function Offers({ warning: { code, name, didYouMean = [] } }: { readonly warning
     return (
       <div className="offers">
         <button type="button" onClick={() => void loadCatalogue()}>
-          Look for it in the catalogue (two calls, cached afterwards)
+          Look for it in the catalogue{priceWords('two calls, cached afterwards')}
         </button>
       </div>
     );

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Explained } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
+import { isOffline, priceWords } from '../offline.ts';
 import { callsOf } from '../price.ts';
 import { useStore } from '../store.ts';
 import { useAsk } from '../tools.ts';
@@ -29,6 +30,7 @@ const MAX_SHOWN = 300;
 /** The indicators, countries and exchanges that an operation may name, to be searched and put into it. */
 export function CataloguePane() {
   const loaded = useStore(catalogue);
+  useStore(isOffline);
   const place = useRef<HTMLDivElement>(null);
   const key = useStore(apiKey);
   const [askedBy, setAskedBy] = useState<string | null>(null);
@@ -61,18 +63,20 @@ export function CataloguePane() {
           Ask again
         </button>
       )}
-      <Indicators indicators={loaded.indicators} />
-      <Names
-        title="Countries"
-        names={loaded.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }))}
-        named="country"
-      />
+      {loaded.indicators.length > 0 && <Indicators indicators={loaded.indicators} />}
+      {loaded.countries.length > 0 && (
+        <Names
+          title="Countries"
+          names={loaded.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }))}
+          named="country"
+        />
+      )}
       <Exchanges />
     </div>
   );
 }
 
-/** Offers the catalogue, with its price; one that takes no call comes by itself. */
+/** Offers the catalogue, with its price; one that takes no call, as all do offline, comes by itself. */
 function Offer({ load, press }: { readonly load: () => void; readonly press: () => void }) {
   const key = useStore(apiKey);
   const [firstKey] = useState(key);
@@ -85,7 +89,7 @@ function Offer({ load, press }: { readonly load: () => void; readonly press: () 
     const ask = async () => {
       const plan = await priceOfCatalogue(leaving.signal).catch(() => null);
       if (leaving.signal.aborted) return;
-      if (plan?.most === 0) load();
+      if (plan?.most === 0 || isOffline.get()) load();
       else setPrice(plan);
     };
     const timer = setTimeout(() => void ask(), key === firstKey ? 0 : SETTLED_MS);
@@ -99,7 +103,7 @@ function Offer({ load, press }: { readonly load: () => void; readonly press: () 
       <p>All indicators and countries, to search, to put into an operation, and to draw.</p>
       <p>
         <button type="button" className="primary" onClick={press}>
-          Load the catalogue{price !== null && ` (${callsOf(price)}, cached afterwards)`}
+          Load the catalogue{price !== null && priceWords(`${callsOf(price)}, cached afterwards`)}
         </button>
       </p>
     </>
@@ -201,7 +205,7 @@ function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
           <button
             type="button"
             aria-label={`Draw ${key}`}
-            title="A map of its latest figures: one call, if they are not cached"
+            title={`A map of its latest figures${priceWords('one call, if they are not cached')}`}
             onClick={() => ask({ query: figureOperation(key) })}
           >
             Draw
@@ -232,14 +236,10 @@ function Coverage({ of: key }: { readonly of: string }) {
     setCoverage(await countriesWith(key));
   }
   if (coverage === null) {
+    const words = `Which countries?${priceWords('one call')}`;
     return (
-      <button
-        type="button"
-        className="link"
-        aria-label={`Which countries? (one call): ${key}`}
-        onClick={() => void ask()}
-      >
-        Which countries? (one call)
+      <button type="button" className="link" aria-label={`${words}: ${key}`} onClick={() => void ask()}>
+        {words}
       </button>
     );
   }
@@ -265,7 +265,7 @@ function Exchanges() {
         <h2>Exchanges</h2>
         {exchanges !== null && <Took asked={exchanges} what="This" />}
         <button type="button" className="link" onClick={() => void loadExchanges()}>
-          Ask for their codes (a call for every few hundred listings)
+          Ask for their codes{priceWords('a call for every few hundred listings')}
         </button>
       </section>
     );

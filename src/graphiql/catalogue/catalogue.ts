@@ -1,5 +1,6 @@
 import { type Answer, type Explained, messageOf } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
+import { isOffline } from '../offline.ts';
 import { explained } from '../price.ts';
 import { send } from '../send.ts';
 import { createStore } from '../store.ts';
@@ -126,6 +127,13 @@ function callsOf({ extensions }: Answer): number {
 }
 
 function errorOf({ errors = [] }: Answer): string {
+  const commands = errors.flatMap(({ extensions: { command } = {} }) =>
+    typeof command === 'string' ? [`\`${command}\``] : [],
+  );
+  if (isOffline.get() && commands.length > 0) {
+    const fetches = commands.length === 1 ? 'fetches' : 'fetch';
+    return `it is not cached, and offline no call is sent. ${commands.join(' and ')} ${fetches} it.`;
+  }
   return errors.map(messageOf).join(' ') || 'The gateway gave no answer.';
 }
 

@@ -1,5 +1,6 @@
 import { useGraphiQL, useMonaco } from '@graphiql/react';
 import { useEffect } from 'react';
+import { priceWords } from '../offline.ts';
 import { catalogue, exchangeCodes, loadCatalogue, loadExchanges } from './catalogue.ts';
 import { type Literal, literalAt, type Named, variableAt } from './literals.ts';
 import { searched } from './search.ts';
@@ -76,7 +77,7 @@ function provide(
       const entries = entriesFor(literal.named);
       const { Value, Event } = monaco.languages.CompletionItemKind;
       if (entries === null) {
-        const label = `Load ${PLURALS[literal.named]} to complete them (${COSTS[literal.named]})`;
+        const label = `Load ${PLURALS[literal.named]} to complete them${priceWords(COSTS[literal.named])}`;
         const insertText = literal.before + rest;
         const filterText = insertText;
         const command = { id: COMMAND, title: label, arguments: [literal.named] };

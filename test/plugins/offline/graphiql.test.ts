@@ -54,6 +54,10 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     // It comes by itself, since it takes no call.
     await page.getByText('207 of 207 indicators').waitFor();
     expect(await page.locator('.graphiql-plugin .took').innerText()).toContain('no call: it was cached');
+    const coverage = page.getByRole('button', { name: 'Which countries?' }).first();
+    expect(await coverage.innerText()).toBe('Which countries?');
+    await coverage.click();
+    await page.getByText('This is not to be had: it is not cached').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     // On a phone that lies the picture is whole below that line.
     await pane(page, 'Lessons');
@@ -89,14 +93,17 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
       .poll(() => error.innerText())
       .toMatch(/: country-graph fill '\{ countries \{ code \} \}' fetches it/);
     expect(await error.innerText()).toContain('Once that is fetched, run it again.');
+    // It says so by itself, at no price and no call.
     await pane(page, 'Catalogue');
-    await page.getByRole('button', { name: 'Load the catalogue' }).click();
-    const words = page.locator('.graphiql-plugin .fault');
+    const catalogue = page.locator('.graphiql-plugin');
     await expect
-      .poll(() => words.innerText())
-      .toContain("country-graph fill '{ countries { code } }' fetches it");
-    expect(await words.innerText()).toContain("country-graph fill '{ indicators { key } }' fetches it");
-    expect(await words.locator('code').count()).toBe(2);
+      .poll(() => catalogue.locator('.fault').innerText())
+      .toBe(
+        "The catalogue is not to be had: it is not cached, and offline no call is sent. country-graph fill '{ indicators { key } }' and country-graph fill '{ countries { code } }' fetch it.",
+      );
+    expect(await catalogue.locator('.fault code').count()).toBe(2);
+    expect(await catalogue.getByRole('button', { name: 'Load the catalogue' }).count()).toBe(0);
+    expect(await catalogue.innerText()).not.toMatch(/\bone call|a call|\d calls?\b|cached afterwards/);
     expect(await violationsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await overflowOf(page)).toBe(0);
