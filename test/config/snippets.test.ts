@@ -319,6 +319,9 @@ describe.runIf(hasLibraries && hasRouters)('TypeScript', () => {
         '@country-graph/client': [`${ROOT}clients/client/src/index.ts`],
         '@country-graph/client/*': [`${ROOT}clients/client/src/*.ts`],
         'country-graph': [`${ROOT}src/server/library.ts`],
+        '@envelop/response-cache': [
+          `${ROOT}test/federation/node_modules/@envelop/response-cache/typings/index.d.ts`,
+        ],
         '@graphql-hive/gateway': [`${folder}/hive.d.ts`],
         '@graphql-hive/gateway-runtime': [
           `${ROOT}test/federation/node_modules/@graphql-hive/gateway-runtime/dist/index.d.ts`,

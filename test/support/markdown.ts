@@ -17,6 +17,10 @@ const PAGES = /^## Plain fetch[\s\S]*?(?=^## When something fails)/m;
 /** A plugin from an empty folder: `package.test.ts` follows it to the letter. */
 const PLUGIN = /^```sh\nnpm init[\s\S]*?(?=^`node server\.ts`)/m;
 
+/** The file of a name of a document; an empty text if there is none. */
+export const fileIn = (markdown: string, name: string) =>
+  markdown.split(`**\`${name}\`**\n\n`)[1]?.match(/^```\w+\n([\s\S]*?)^```$/m)?.[1] ?? '';
+
 /** A document without the parts that other tests follow. Each line keeps its number. */
 export const withoutRecipe = (markdown: string) =>
   [RECIPE, PAGES, PLUGIN].reduce(
