@@ -1,5 +1,6 @@
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import type { Sending } from '../service/sending.ts';
+import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { noRows } from './absences.ts';
 import {
@@ -19,8 +20,9 @@ import { WrongGuess } from './fetch.ts';
 import type { Pair, Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
+import { allNamesIn, type NamedList } from './whole-lists.ts';
 
-/** Suspects of one kind from which on the service's own list is the cheaper way to find the wrong one. */
+/** Suspects of one kind from which on the service's own list is the cheaper way to find the wrong ones. */
 const MANY_SUSPECTS = 3;
 
 interface Search extends RepairMeans {
@@ -89,32 +91,43 @@ async function isProvenPairAnswered({ learned, calls, sending }: Search): Promis
 async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
   const { countryCodes, metricKeys } = task.rectangle;
   const isError = refusal.outcome instanceof Error;
+  const unlisted = await unlistedIn(task, search);
   const suspects = suspectsIn(task.rectangle, search.learned);
   const all = [...suspects.countries, ...suspects.metrics];
+  const areOfOneKind = suspects.countries.length === 0 || suspects.metrics.length === 0;
   // The only suspect, if it is in each pair, is unknown or has no rows, which makes no difference to a 404.
   const isEverywhere = (suspects.countries.length === 1 ? countryCodes : metricKeys).length === 1;
   const isSole = all.length === 1 && isEverywhere;
-  if (isSole || cellsOf(task.rectangle) === 1 || (all.length === 0 && !isError)) {
+  // If there may be others, a failure may be for one of these, and none of the unlisted ones.
+  const isAny = !isError || areOfOneKind;
+  const isOfUnlisted =
+    (unlisted.countries.length === countryCodes.length && (isAny || metricKeys.length === 1)) ||
+    (unlisted.metrics.length === metricKeys.length && (isAny || countryCodes.length === 1));
+  if (isSole || isOfUnlisted || cellsOf(task.rectangle) === 1 || (all.length === 0 && !isError)) {
     if (refusal.stray !== undefined && !refusal.isInferred) {
       task.unproven?.push({ part: task, refusal, stray: refusal.stray });
       return NONE_WHOLE;
     }
-    if (all.length === 1 && (isError || refusal.isInferred)) cacheRefusal(all, task, refusal, search);
+    const areRefused = all.length === 1 || (isOfUnlisted && areOfOneKind);
+    if (areRefused && (isError || refusal.isInferred)) cacheRefusal(all, task, refusal, search);
     settlePairs(task, task.pairs, refusal, search);
     return NONE_WHOLE;
   }
-  if (await lookAtList(task, suspects, search)) return tellApart(task, refusal, search);
   task.search.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
   task.search.refusalsLeft -= 1;
   if (task.search.refusalsLeft < 0) return giveUp(task, refusal);
-  return askForHalves(task, suspects, refusal, search);
+  return askForHalves(task, halvesOf(task, suspects, unlisted), refusal, search);
 }
 
-async function askForHalves(task: Task, suspects: Suspects, refusal: Refusal, search: Search) {
+async function askForHalves(
+  task: Task,
+  { halves, isOfTrusted }: ReturnType<typeof halvesOf>,
+  refusal: Refusal,
+  search: Search,
+) {
   const { calls, sending, receive, fetch } = search;
   // A half that nobody wants is not asked for, though it would tell of the other half.
-  const halves = halvesOf(task, suspects).filter(({ pairs }) => pairs.length > 0);
-  const [first, second] = halves as [Task, Task | undefined];
+  const [first, second] = halves.filter(({ pairs }) => pairs.length > 0) as [Task, Task | undefined];
   if (second === undefined) return fetch(first, sending);
   // If two things may be refused, neither can be learned: here names are looked into, not `limit`.
   const reply = await calls.askFor(first, sending, false);
@@ -123,31 +136,44 @@ async function askForHalves(task: Task, suspects: Suspects, refusal: Refusal, se
     const inferred = { ...refusal, isInferred: true };
     return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);
   }
+  const lookInto = () => settlingFailures(first, () => bisected(first, reply, sending, search));
+  // The search may be given up before all suspects are told apart: those that have figures come first.
+  if (isOfTrusted) return sum([await lookInto(), await fetch(second, sending)]);
   // Names of the other half that are answered need not be looked into.
-  const rest = await fetch(second, sending);
-  return sum([rest, await settlingFailures(first, () => bisected(first, reply, sending, search))]);
+  return sum([await fetch(second, sending), await lookInto()]);
 }
 
-/** Splits a task, by metrics before countries, with half of the suspects in the second part. */
-function halvesOf(task: Task, suspects: Suspects): readonly Task[] {
-  const { countryCodes, metricKeys } = task.rectangle;
+/**
+ * Splits a task, by metrics before countries, with half of the suspects in the second part; if there are many, with all of
+ * them, so that the first part is of trusted names alone.
+ */
+function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Suspects) {
+  const { countryCodes, metricKeys } = rectangle;
+  const isOfUnlisted = unlisted.countries.length > 0 && unlisted.countries.length < countryCodes.length;
   const isByMetric =
-    metricKeys.length > 1 && (suspects.metrics.length > 0 || suspects.countries.length === 0);
-  const suspected = isByMetric ? suspects.metrics : suspects.countries;
-  const among = suspected.length > 0 ? suspected : isByMetric ? metricKeys : countryCodes;
-  const second = new Set(among.slice(Math.floor(among.length / 2)));
-  return [false, true].map((isSecond) => {
+    !isOfUnlisted &&
+    metricKeys.length > 1 &&
+    (suspects.metrics.length > 0 || suspects.countries.length === 0);
+  const [dimension, names] = isByMetric
+    ? (['metrics', metricKeys] as const)
+    : (['countries', countryCodes] as const);
+  const suspected = unlisted[dimension].length > 0 ? unlisted[dimension] : suspects[dimension];
+  const isOfTrusted = suspected.length >= MANY_SUSPECTS && suspected.length < names.length;
+  const among = suspected.length > 0 ? suspected : names;
+  const second = new Set(isOfTrusted ? suspected : among.slice(Math.floor(among.length / 2)));
+  const halves = [false, true].map((isSecond): Task => {
     const pairs = task.pairs.filter(
       ({ countryCode, metricKey }) => second.has(isByMetric ? metricKey : countryCode) === isSecond,
     );
-    const names = new Set(pairs.flatMap(({ countryCode, metricKey }) => [countryCode, metricKey]));
-    const within = (some: readonly string[]) => some.filter((name) => names.has(name));
+    const named = new Set(pairs.flatMap(({ countryCode, metricKey }) => [countryCode, metricKey]));
+    const within = (some: readonly string[]) => some.filter((name) => named.has(name));
     return {
       ...task,
       pairs,
       rectangle: { countryCodes: within(countryCodes), metricKeys: within(metricKeys) },
     };
   });
+  return { halves, isOfTrusted };
 }
 
 type Suspects = Readonly<Record<Dimension, readonly string[]>>;
@@ -164,26 +190,37 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
   };
 }
 
-/** Looks at the service's own list if it tells more of many suspects than further calls; true if one was looked at. */
-async function lookAtList(
-  { rectangle, search }: Task,
-  suspects: Suspects,
-  { learned, ask, sending }: Search,
-) {
-  const mayLook = (dimension: Dimension) =>
-    suspects[dimension].length >= MANY_SUSPECTS &&
-    !search.isListAsked[dimension] &&
-    learned.listed[dimension].size === 0;
-  const isForCountries = !mayLook('metrics') && rectangle.metricKeys.length === 1 && mayLook('countries');
-  if (!isForCountries && !mayLook('metrics')) return false;
-  search.isListAsked[isForCountries ? 'countries' : 'metrics'] = true;
+/**
+ * The suspects that the service's own list lacks, if they are many and the list has all that there are. Looks at lists, each
+ * once a search, if they tell more of many suspects than further calls.
+ */
+async function unlistedIn({ rectangle, search: { lists } }: Task, search: Search): Promise<Suspects> {
+  const { learned, ask, sending } = search;
+  const suspected = (dimension: Dimension) => suspectsIn(rectangle, learned)[dimension];
+  const unlistedOf = async (dimension: Dimension) => {
+    if (suspected(dimension).length < MANY_SUSPECTS) return [];
+    lists[dimension] ??= listOrNone(
+      () => (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending)),
+      sending,
+    );
+    const list = await lists[dimension];
+    const names = list && allNamesIn(list, learned.figured[dimension]);
+    const unlisted = suspected(dimension).filter((name) => names?.has(name.toUpperCase()) === false);
+    return unlisted.length < MANY_SUSPECTS ? [] : unlisted;
+  };
+  const metrics = await unlistedOf('metrics');
+  const mayLook = learned.listed.countries.size > 0 || rectangle.metricKeys.length === 1;
+  return { metrics, countries: mayLook ? await unlistedOf('countries') : [] };
+}
+
+/** Returns null for a list that can't be had: it tells nothing. */
+async function listOrNone(ask: () => PromiseOrValue<NamedList | null>, { signal }: Sending) {
   try {
-    await (isForCountries ? ask(countries, {}, sending) : ask(indicators, {}, sending));
+    return await ask();
   } catch {
-    // A list that can't be had tells nothing.
-    sending.signal.throwIfAborted();
+    signal.throwIfAborted();
+    return null;
   }
-  return true;
 }
 
 /**

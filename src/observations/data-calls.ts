@@ -31,6 +31,7 @@ import {
 } from './planner/learned.ts';
 import { expectedRows, inWhole, type Planning, type PlanPart } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
+import type { NamedList } from './whole-lists.ts';
 
 /**
  * True if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
@@ -404,8 +405,8 @@ export interface Task extends PairsToFetch {
 export interface NameSearch {
   /** Further refusals that may be looked into; undefined before the first. */
   refusalsLeft: number | undefined;
-  /** True if the service's own list of such names has been asked for. */
-  readonly isListAsked: Record<Dimension, boolean>;
+  /** The service's own lists of such names, once they are asked for; null if one can't be had. */
+  readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
   /** Set once a call that named years was refused without words that tell the reason. */
   isRefusedWithYears: boolean;
   /** Set once any of the calls was answered with rows, so that the route is there. */

@@ -29,7 +29,7 @@ export function plannedStage(
   return async (demands, sending, listener) => {
     const search: NameSearch = {
       refusalsLeft: undefined,
-      isListAsked: { countries: false, metrics: false },
+      lists: {},
       isRefusedWithYears: false,
       isAnswered: false,
     };

@@ -11,7 +11,7 @@ export const NO_ENTRIES = createObservationEntries(NO_TENANT_CACHE);
 /** A search for refused names that has yet to begin. */
 export const openNameSearch = (): NameSearch => ({
   refusalsLeft: undefined,
-  isListAsked: { countries: false, metrics: false },
+  lists: {},
   isRefusedWithYears: false,
   isAnswered: false,
 });

@@ -11,6 +11,8 @@ export interface FixedRoutes {
   /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
   readonly sources?: () => readonly Sent[];
   readonly signals?: Sent;
+  /** Codes in the list of countries, in lower case; Kenya's, if it is left out. */
+  readonly countries?: readonly string[];
   /** A call for figures that it answers by a 404 without words, or by a status with some. */
   readonly refuses?: (countryCodes: readonly string[], metricKeys: readonly string[]) => boolean | Refused;
 }
@@ -26,6 +28,7 @@ export async function openFixedService({
   latest = firstOfNewest,
   sources = () => [],
   signals = {},
+  countries = ['ke'],
   refuses,
 }: FixedRoutes) {
   const requests: string[] = [];
@@ -44,7 +47,7 @@ export async function openFixedService({
     const bodies: Readonly<Record<string, unknown>> = {
       '/v1/data': { data: found, meta: { total: found.length } },
       '/v1/platform/etl-status': { data: sources() },
-      '/v1/countries': { data: [{ id: 'ke', name: 'Kenya' }] },
+      '/v1/countries': { data: countries.map((id) => ({ id, name: `The country ${id}` })) },
       '/v1/indicators': {
         data: [...new Set(held.rows.map((row) => row.metric_key))].map((metric_key) => ({
           metric_key,

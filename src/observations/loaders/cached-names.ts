@@ -5,9 +5,9 @@ import { cachedRecords } from '../../service/cached-answers.ts';
 import type { ListCache } from '../../service/cached-lists.ts';
 import { type Endpoint, makeCall } from '../../service/call.ts';
 import { countries, indicators } from '../../service/endpoints.ts';
-import { leftOutOf } from '../../service/records/envelope.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { Dimension, Learned } from '../planner/learned.ts';
+import { allNamesIn, type NamedList, nameIn } from '../whole-lists.ts';
 
 /** Names that, at no call, are known to be all there are. */
 export interface CachedNames extends Pick<CachedList<unknown>, 'freshUntilMs' | 'atMs'> {
@@ -54,11 +54,6 @@ function createCachedList<Params, Result>(
   };
 }
 
-type NamedList = readonly { readonly code?: string; readonly key?: string }[];
-
-/** Length of a list that the service may have cut without saying so. */
-const USUAL_ROWS = 100;
-
 /**
  * Milliseconds for which a missing list counts as missing, if a look for it takes a round trip to the store. Only a
  * call for a name that may be unknown depends on it, and most operations name something.
@@ -67,12 +62,7 @@ const NOTHING_MS = 1_000;
 
 const ROUTES = { countries: countries.route, metrics: indicators.route } as const;
 
-const folded = createObjectMemo<ReadonlySet<string>>('names');
-
-/**
- * Finds the names that are cached. A list that had records left out may lack their names. If figures have come for a name
- * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
- */
+/** Finds the names that are cached, of a list that has all there are. */
 export function createCachedNames(cache: ListCache, { figured }: Learned): FindCachedNames {
   const { tenantCache, now } = cache;
   const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<CachedList<NamedList> | null>>> =
@@ -102,14 +92,11 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
 
   function namesIn(dimension: Dimension, cachedList: CachedList<NamedList>): CachedNames | null {
     const list = cachedList.records;
-    if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
-    const names = list.map(({ code, key }) => code ?? key ?? '');
-    const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
-    folded.put(list, all);
+    const all = allNamesIn(list, figured[dimension]);
+    if (all === null) return null;
     const has = (name: string) => all.has(name.toUpperCase());
-    for (const name of figured[dimension]) if (!has(name)) return null;
     const { freshUntilMs, atMs } = cachedList;
-    return { freshUntilMs, atMs, route: ROUTES[dimension], names, has };
+    return { freshUntilMs, atMs, route: ROUTES[dimension], names: list.map(nameIn), has };
   }
 
   return (dimension, tenant) => {
