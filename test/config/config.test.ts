@@ -71,6 +71,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   MAX_TOKENS: ['0', 'x'],
   MAX_LIST_ITEMS: ['0', 'x'],
   CACHE_TAGS: ['etag', 'Cache-Tag;apollo'],
+  PUBLIC_ANSWERS: ['yes', 'public', 'on'],
   PURGE_URL: ['ftp://cdn.example', 'cdn'],
   MAX_BATCHED_OPERATIONS: ['-1', '1001', 'off'],
   MAX_BODY_BYTES: ['0', '1MiB'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { itemsOf } from '../../config/config.ts';
+import { itemsOf, onOff } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
+import type { Handle } from '../../graphql/request/stages.ts';
 
 const forms = z
   .string()
@@ -19,18 +20,29 @@ export const cacheTags = definePlugin({
   settings: {
     /** Forms in which an answer names its countries, indicators and sources. */
     CACHE_TAGS: forms.default([]),
+    /** True if shared caches may keep the answers to issued keys. */
+    PUBLIC_ANSWERS: onOff.default(false),
     /** Address that is told the tags of what has changed. */
     PURGE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
     /** Bearer for it. */
     PURGE_KEY: z.string().optional(),
   },
   secrets: ['PURGE_KEY'],
-  async open({ CACHE_TAGS: tagForms, PURGE_URL: url, PURGE_KEY: key }, { problem }) {
-    if (tagForms.length === 0 && url === undefined) return null;
+  errors: ({ PUBLIC_ANSWERS: isOn, COUNTRY_DATA_KEY: key }) =>
+    isOn === 'on' && key === undefined
+      ? ['PUBLIC_ANSWERS: is for issued keys alone, so COUNTRY_DATA_KEY must be there to issue them under']
+      : [],
+  async open(
+    { CACHE_TAGS: tagForms, PUBLIC_ANSWERS: arePublic, PURGE_URL: url, PURGE_KEY: key },
+    { problem },
+  ) {
+    if (tagForms.length === 0 && url === undefined && !arePublic) return null;
     const { tagging } = await import('./answer-tags.ts');
+    const { publicAnswers } = await import('./public-answers.ts');
     const { purgeStage } = await import('./purges.ts');
+    const tagged = tagForms.length > 0 ? tagging(tagForms) : (next: Handle) => next;
     return {
-      ...(tagForms.length > 0 && { operation: tagging(tagForms) }),
+      operation: (next) => (arePublic ? publicAnswers(tagged(next)) : tagged(next)),
       ...(url !== undefined && {
         call: purgeStage({ url, key, onProblem: (error: unknown) => problem(error, 'purge') }),
       }),
