@@ -26,9 +26,9 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/sandbox\//, /^src\/sandbox\//],
   // Draws outside a browser.
   [/^src\/graphiql\/picture-worker\.ts$/, /^src\/(graphiql|shared)\//],
-  [/^src\/graphiql\//, /^src\/(graphiql\/|shared\/(cells|citations|drawings|periods)\.ts$)/],
+  [/^src\/graphiql\//, /^src\/(graphiql\/|shared\/(cells|citations|drawings|periods|source-names)\.ts$)/],
   // Browsers use these.
-  [/^src\/shared\/(cells|citations|drawings|periods)\.ts$/, /^$/],
+  [/^src\/shared\/(cells|citations|drawings|periods|source-names)\.ts$/, /^src\/shared\/source-names\.ts$/],
   [/^src\/shared\/async\//, /^src\/shared\/async\//],
   [/^src\/graphql\/execution\//, /^src\/(graphql\/execution|shared\/async)\//],
   [/^src\/graphql\/request\/answer-tables\.ts$/, /^src\/shared\//],

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import type { SourceNames } from '../shared/citations.ts';
+import type { SourceNames } from '../shared/source-names.ts';
 import { autoWorkers, budgetOf, MAX_WORKERS, type MemoryOwner } from './memory-budget.ts';
 import { originIn } from './origins.ts';
 

@@ -1,4 +1,4 @@
-import { namesIn, SOURCES } from '../shared/drawings.ts';
+import { namesIn, SOURCES } from '../shared/source-names.ts';
 import { apiKey } from './api-key.ts';
 import { send } from './send.ts';
 import { loadSettings } from './settings.ts';
@@ -24,5 +24,5 @@ export async function learnSourceNames(): Promise<void> {
 // Another key may have another list.
 apiKey.subscribe(() => {
   askedBy = null;
-  setCachedNames({});
+  setCachedNames(new Map());
 });

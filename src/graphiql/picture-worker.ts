@@ -200,7 +200,7 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
     heading = null,
     hasTips,
   } = order;
-  setCachedNames(order.sourceNames ?? {});
+  setCachedNames(order.sourceNames ?? new Map());
   const answer: GivenAnswer = JSON.parse(body);
   const warnings = form === 'facts' ? warningsIn(answer) : [];
   const figures = figuresIn(query, variables, operationName, answer.data);

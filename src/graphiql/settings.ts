@@ -1,4 +1,4 @@
-import type { SourceNames } from '../shared/drawings.ts';
+import type { NamedSource } from '../shared/source-names.ts';
 import { GATEWAY } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
 import { offerLive } from './live-status.ts';
@@ -29,7 +29,7 @@ async function loadedSettings(): Promise<Settings> {
   const settings = (await load('settings')) as Pick<Settings, 'demoKeys' | 'hasOffline'> & {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
-    readonly sourceNames: SourceNames;
+    readonly sourceNames: Readonly<Record<string, NamedSource>>;
     readonly publicUrl: string | null;
     readonly publicDocuments: readonly {
       readonly name: string;
@@ -42,7 +42,7 @@ async function loadedSettings(): Promise<Settings> {
   setPublicDocuments(
     settings.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })),
   );
-  setSourceNames(settings.sourceNames);
+  setSourceNames(new Map(Object.entries(settings.sourceNames)));
   offerLive(isLive);
   if (!isTrustedOnly) return { demoKeys, hasOffline, trusted: null };
   const trusted = (await load('documents')) as readonly TrustedDocument[];

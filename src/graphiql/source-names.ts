@@ -1,9 +1,9 @@
-import type { SourceNames } from '../shared/drawings.ts';
+import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 
 /** As the operator of the gateway gives them, and as the gateway has cached them of the service, which go first. */
-let given: SourceNames = {};
-let cached: SourceNames = {};
-let names: SourceNames = {};
+let given: SourceNames = new Map();
+let cached: SourceNames = new Map();
+let names: SourceNames = new Map();
 const listeners = new Set<() => void>();
 
 /** A figure, as far as it tells of its source. */
@@ -23,7 +23,7 @@ export function setCachedNames(all: SourceNames): void {
 }
 
 function change(): void {
-  names = { ...given, ...cached };
+  names = new Map([...given, ...cached]);
   for (const listener of listeners) listener();
 }
 
@@ -36,15 +36,10 @@ export function onSourceNames(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns the name and page of a source; null if only its key is known. */
-function namedSource(key: string): SourceNames[string] | null {
-  return Object.hasOwn(names, key) ? (names[key] ?? null) : null;
-}
-
 /** Returns the name and page of a figure's source, by the answer or else as this gateway knows it; null if there is only a key. */
-export function sourceOf({ source, origin }: OfSource): SourceNames[string] | null {
+export function sourceOf({ source, origin }: OfSource): NamedSource | null {
   if (source === null) return null;
-  const namedBefore = namedSource(source);
+  const namedBefore = names.get(source) ?? null;
   if (origin?.name == null) return namedBefore;
   return { name: origin.name, url: origin.url ?? namedBefore?.url ?? null };
 }

@@ -1,11 +1,4 @@
-/** A source as a reader knows it. */
-interface NamedSource {
-  readonly name: string;
-  /** Address of its page; null if none is known. */
-  readonly url: string | null;
-}
-
-export type SourceNames = ReadonlyMap<string, NamedSource>;
+import type { NamedSource } from './source-names.ts';
 
 /** Figures that one source published in one release. */
 export interface Cited {

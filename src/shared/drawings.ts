@@ -2,6 +2,7 @@
  * What is asked of the code that draws pictures, and what it answers: between its thread, which is built of GraphiQL's
  * code, and whoever has it draw. And the frame of a page with a picture, which GraphiQL and the pages themselves hand out.
  */
+import type { SourceNames } from './source-names.ts';
 
 /** The look that the operator gives a picture, in the words of GraphiQL's controls. */
 export interface PictureLook {
@@ -34,27 +35,6 @@ const FORMER_KINDS = new Map([
 /** Returns the present name of a kind. */
 export function presentKind(kind: string): string {
   return FORMER_KINDS.get(kind) ?? kind;
-}
-
-/** Names of sources by their keys, and addresses of their pages. */
-export type SourceNames = Readonly<Record<string, { readonly name: string; readonly url: string | null }>>;
-
-/** The list of sources. Pictures take their names from it at no call, where it is cached. */
-export const SOURCES = '{ sources { key name url } }';
-
-interface Listed {
-  readonly key: string;
-  readonly name: string | null;
-  readonly url: string | null;
-}
-
-/** Returns the names in the data of an answer to `SOURCES`; null if the list isn't there. */
-export function namesIn(data: unknown): SourceNames | null {
-  const { sources = null } = (data ?? {}) as { readonly sources?: readonly Listed[] | null };
-  if (sources === null) return null;
-  return Object.fromEntries(
-    sources.flatMap(({ key, name, url }) => (name === null ? [] : [[key, { name, url }] as const])),
-  );
 }
 
 export interface DrawingOrder {

@@ -32,7 +32,7 @@ const order = (query: string): DrawingOrder => ({
   isBare: false,
 });
 
-const SETTINGS = { isSynthetic: true, sourceNames: {}, maxPixels: 1e6 };
+const SETTINGS = { isSynthetic: true, sourceNames: new Map(), maxPixels: 1e6 };
 
 function open(limitMs = 10_000, waitingBytes = 1e6) {
   const folder = mkdtempDisposableSync(join(tmpdir(), 'drawer-'));

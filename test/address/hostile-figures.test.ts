@@ -168,7 +168,7 @@ describe('letters of a PNG', () => {
 
 const drawer = new Drawer(
   packageFile('dist/graphiql/pictures/picture-worker.js'),
-  { isSynthetic: false, sourceNames: {}, maxPixels: 1e6 },
+  { isSynthetic: false, sourceNames: new Map(), maxPixels: 1e6 },
   { heapMb: 256, waitingBytes: 1e6, engineFlags: [] },
 );
 afterAll(() => drawer.close());

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { mayImport } from '../../scripts/structure/layers.ts';
 
 const RIGHT: readonly [file: string, target: string][] = [
-  ['src/config/config.ts', 'src/shared/citations.ts'],
+  ['src/config/config.ts', 'src/shared/source-names.ts'],
   ['src/config/config.ts', 'zod'],
   ['src/cache/store.ts', 'src/shared/exact-json.ts'],
   ['src/service/records/a.ts', 'src/service/call.ts'],

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import type { SourceNames } from '../../shared/drawings.ts';
+import type { SourceNames } from '../../shared/source-names.ts';
 import type { Exchange } from '../exchange.ts';
 import { onSourceNames, sourceNames } from '../source-names.ts';
 import { inOneTurn, inTurns } from '../turns.ts';

@@ -21,7 +21,7 @@ import { PLAIN } from './plain-look.ts';
 import type { Look } from './plot.ts';
 import { othersName, posterOf } from './poster.ts';
 import { roomFor } from './room.ts';
-import { canMap, drawnOf, inWords, shownAs } from './shown.ts';
+import { canMap, drawnOf, hasLegend, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
 import { membersByLine, ofScope, withoutMembers } from './subjects.ts';
 import { emphasise, tipsOn } from './tips.ts';
@@ -53,16 +53,16 @@ export function PictureView({
   const chosen = look.highlight;
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
-  const hasLegend = picture.kind === 'lines' && shown !== 'small-pictures';
   const pages = useMemo(() => [...pagesOf(picture.figures)], [picture]);
-  const keys = useMemo(() => (hasLegend ? membersByLine(left) : null), [hasLegend, left]);
+  const isLined = hasLegend(picture, shown);
+  const keys = useMemo(() => (isLined ? membersByLine(left) : null), [isLined, left]);
   return (
     <figure className="picture">
       <figcaption>
         <strong>{picture.title}</strong>
         <span>{subtitleOf(picture, shown)}</span>
       </figcaption>
-      {picture.kind === 'lines' && hasLegend && (
+      {hasLegend(picture, shown) && (
         <Legend
           picture={picture}
           takeOut={keys && ((name) => change({ removed: [...removed, keys.get(name) ?? ''] }))}

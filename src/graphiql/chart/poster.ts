@@ -4,7 +4,7 @@ import { lineColours } from './lines.ts';
 import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
 import { type Look, type Plotted, svgElement, wrapped } from './plot.ts';
-import { inWords } from './shown.ts';
+import { hasLegend, inWords } from './shown.ts';
 import type { Spots } from './tips.ts';
 
 /** A picture that stands for itself, in pixels; files are as wide for any width of the pane. */
@@ -38,12 +38,11 @@ export function posterOf(
   const width = look.width - 2 * EDGE;
   const drawing = draw(picture, shown, chosen, { ...scales, width, colours, isAlone: true });
   if (drawing === null || picture.kind === 'values') return null;
-  const hasLegend = picture.kind === 'lines' && shown !== 'small-pictures';
   return framed(
     {
       title: picture.title,
       subtitle: subtitleOf(picture, shown),
-      legend: hasLegend ? lineLegend(picture, chosen, width, colours) : null,
+      legend: hasLegend(picture, shown) ? lineLegend(picture, chosen, width, colours) : null,
       drawing,
       words: inWords(picture, shown),
       notes: notesOf(picture, shown, isSynthetic),

@@ -19,6 +19,10 @@ export function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Sh
   return canBeMap && kind !== 'ranking' ? 'map' : 'ranking';
 }
 
+/** True if a picture has a legend of its lines. */
+export const hasLegend = (picture: Picture, shown: Shown): picture is LinesPicture =>
+  picture.kind === 'lines' && shown !== 'small-pictures';
+
 /** Returns a picture as it is shown: its measure, or the year of a ranking, and what its scale has a place for. */
 export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
   if (picture.kind === 'values') return picture;

@@ -12,7 +12,7 @@ import type { CountryRecord } from '../../service/records/countries.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import type { SourceNames } from '../../shared/citations.ts';
+import type { SourceNames } from '../../shared/source-names.ts';
 import type { Warnings } from '../../shared/warnings.ts';
 
 /** The object behind a Country, an Indicator or a Source: its key, and what is known of it. The rest is loaded. */

@@ -12,10 +12,11 @@ import { type GatewayResponse, wholeBody } from '../../graphql/request/responses
 import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import type { Job } from '../../shared/async/turns.ts';
-import { type Drawing, namesIn, type PictureLook, SOURCES, type SourceNames } from '../../shared/drawings.ts';
+import type { Drawing, PictureLook } from '../../shared/drawings.ts';
 import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
+import { namesIn, SOURCES, type SourceNames } from '../../shared/source-names.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
 import { openApiOf } from './openapi.ts';
@@ -86,6 +87,7 @@ const EMBED_SECONDS = 3_600;
 
 /** Milliseconds for which names of sources, or that none are cached, are taken as they were found. */
 const NAMES_MS = 60_000;
+const NO_NAMES: SourceNames = new Map();
 
 interface Visit {
   readonly request: FastifyRequest;
@@ -124,7 +126,7 @@ export async function addressRoute(
     (error) => problem(error, ''),
   );
   const isSynthetic = host.demoKeys !== null;
-  const sourceNames = Object.fromEntries(config.sourceNames ?? []);
+  const { sourceNames = NO_NAMES } = config;
   const bounds = pictureBounds(config);
   const { maxPixels } = bounds;
   const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames, maxPixels }, bounds);
@@ -235,7 +237,7 @@ class PublicAddress {
     if (entry !== undefined && nowMs < entry.untilMs) return entry.names;
     const names = this.#cachedNames(asked).catch((error: unknown) => {
       this.#host.problem(error, asked.requestId ?? '');
-      return {};
+      return NO_NAMES;
     });
     this.#sourceNames.set(document.key, { names, untilMs: nowMs + NAMES_MS });
     return names;
@@ -245,7 +247,7 @@ class PublicAddress {
     const { persisted, handle, api } = this.#gateway;
     const { authorization = null, rights } = asked.exchanged ?? {};
     // Without that plugin, nothing keeps a call from being sent.
-    if (api('offline') === null) return {};
+    if (api('offline') === null) return NO_NAMES;
     const response = await handle(
       new ChangedRequest(asked, {
         headers: { ...asked.headers, 'x-offline': '1' },
@@ -253,8 +255,8 @@ class PublicAddress {
         exchanged: { authorization, rights },
       }),
     );
-    if (response.status !== 200) return {};
-    return namesIn(JSON.parse((await wholeBody(response.body)).toString()).data) ?? {};
+    if (response.status !== 200) return NO_NAMES;
+    return namesIn(JSON.parse((await wholeBody(response.body)).toString()).data) ?? NO_NAMES;
   }
 
   /** Answers with one form of a document: `file` is its name, and the ending of the form. */
@@ -337,8 +339,9 @@ class PublicAddress {
     }
     // Bytes of one form are the same as long as the data are, and what is told of them.
     const isDrawn = form !== 'json' && !(form in TABLES);
-    const sourceNames = isDrawn ? await this.#sourceNamesFor(visit) : {};
-    const name = digestOf(dataTag ?? body, form, document, look, given, sourceNames, ownBuild().version);
+    const sourceNames = isDrawn ? await this.#sourceNamesFor(visit) : NO_NAMES;
+    const names = [...sourceNames];
+    const name = digestOf(dataTag ?? body, form, document, look, given, names, ownBuild().version);
     const isPage = form === 'page';
     const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
