@@ -20,6 +20,7 @@ import {
   type Question,
   recordsOf,
   type Selection,
+  SOURCES,
 } from './wanted.ts';
 
 /** Times that a thing is asked for whose error may pass. */
@@ -190,8 +191,11 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     }
   }
 
-  /** Tells if cached figures are to be left as they are: all, or those that are young or whose sources haven't changed. */
-  async function judge(demands: readonly Demand[]) {
+  /**
+   * Tells if cached figures are to be left as they are: all, or those that are young or whose sources haven't changed.
+   * @param beganAtMs instant since which the fill may have asked for the sources
+   */
+  async function judge(demands: readonly Demand[], beganAtMs: number) {
     if (everyMs === null) return () => true;
     const oldMs = service.clock.now() - everyMs;
     const isYoung = ({ atMs }: ObservationEntry) => atMs > oldMs;
@@ -199,7 +203,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     if (!old.some(({ changedAtMs }) => changedAtMs > Number.NEGATIVE_INFINITY)) return isYoung;
     const bill = openBill();
     try {
-      const records = await service.ask(etlStatus, {}, sendingOf(bill), 0);
+      const records = await service.ask(etlStatus, {}, sendingOf(bill), service.clock.now() - beganAtMs);
       const catalogue = await service.ask(indicators, {}, sendingOf(bill));
       const sources = sourcesIn(records ?? [], service.clock.now());
       const byMetric = namedIn(catalogue ?? []);
@@ -277,6 +281,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
 
   /** Fetches all, in steps after each of which no further call may be allowed to leave. */
   async function* fetchInSteps(questions: readonly Question[], selection: Selection) {
+    const beganAtMs = service.clock.now();
     let names = NAMES_TO_ASK_FOR;
     for (const question of listsFor(selection)) {
       names = namesIn(await run(question), NAMES_TO_ASK_FOR);
@@ -284,7 +289,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
     }
     for (const question of questions) yield await run(question);
     const demands = demandsOf(selection, names);
-    const { latest, series } = partsOf(await missingOf(demands, await judge(demands)));
+    const { latest, series } = partsOf(await missingOf(demands, await judge(demands, beganAtMs)));
     yield await fetchSome(latest);
     for (const block of blocksOf(series, await withoutLatest(series))) yield await fetchSome(block);
     for (const question of recordsFor(selection, names)) yield await run(question);
@@ -302,7 +307,9 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
       // What may be renewed is counted as if its sources had changed.
       const oldMs = everyMs === null ? Number.NEGATIVE_INFINITY : service.clock.now() - everyMs;
       const missing = await missingOf(demands, ({ atMs }) => atMs > oldMs);
-      let calls = missing.some(({ changedAtMs }) => changedAtMs > Number.NEGATIVE_INFINITY) ? 1 : 0;
+      const isOfLists = lists.length > 0 && (await explain({ query: SOURCES })) > 0;
+      const mayRenew = missing.some(({ changedAtMs }) => changedAtMs > Number.NEGATIVE_INFINITY);
+      let calls = mayRenew && !isOfLists ? 1 : 0;
       const { latest, series } = partsOf(missing);
       if (latest.length > 0) calls += estimate(latest, service.planning).calls;
       for (const _ of blocksOf(series, new Set())) calls += 1;

@@ -157,6 +157,45 @@ describe('fill', () => {
     expect((await renew()).byRoute[data]).toBeUndefined();
   });
 
+  it('a daily fill asks once how its sources are, though time passes meanwhile, and tells that price', async () => {
+    let nowMs = START;
+    // Each look at the clock takes a millisecond.
+    const clock: SharedClock = {
+      get nowMs() {
+        nowMs += 1;
+        return nowMs;
+      },
+      set nowMs(atMs) {
+        nowMs = atMs;
+      },
+    };
+    await using filling = await startFilling({ now: () => clock.nowMs });
+    const fill = async (options: FillOptions) => {
+      const all: FillOptions = { countries: 'KE', latest: true, yes: true, json: true, ...options };
+      const { stdout } = await fillHere({ options: all, env: filling.env, clock });
+      return JSON.parse(stdout);
+    };
+    await fill({});
+    clock.nowMs += 86_400_000;
+    filling.sandbox.log.clear();
+    const { price, bill } = await fill({ every: 'day' });
+    const lists = ['/v1/countries', '/v1/indicators', '/v1/platform/etl-status'];
+    expect(filling.sandbox.log.map(({ route }) => route)).toEqual(lists);
+    // Whatever may have changed is priced too: the figures of a country take one call.
+    expect([bill.calls, price.calls]).toEqual([3, 4]);
+    // Lists that another fill has cached tell nothing of what has changed since.
+    clock.nowMs += 82_000_000;
+    await fill({ countries: 'NG', every: 'day' });
+    clock.nowMs += 10_000_000;
+    filling.sandbox.log.clear();
+    const later = await fill({ every: 'day' });
+    expect(filling.sandbox.log.map(({ route }) => route)).toEqual([
+      '/v1/countries',
+      '/v1/platform/etl-status',
+    ]);
+    expect([later.bill.calls, later.price.calls]).toEqual([2, 3]);
+  });
+
   it.each(['memory:', 'none', undefined])('a fill refuses CACHE_URL %s in words', async (url) => {
     await using filling = await startFilling();
     const { CACHE_URL: _, COUNTRY_DATA_KEY: __, ...env } = filling.env;
