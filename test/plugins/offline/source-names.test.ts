@@ -3,8 +3,8 @@ import { DOCUMENTS, openPublishing } from '../../address/publishing.ts';
 
 const SOURCES = 'query Sources { sources { key name } }';
 
-async function openPage() {
-  const program = await openPublishing({ documents: { ...DOCUMENTS, sources: SOURCES } });
+async function openPage(env: Readonly<Record<string, string>> = {}) {
+  const program = await openPublishing({ env, documents: { ...DOCUMENTS, sources: SOURCES } });
   await program.issue({ name: 'page' });
   return Object.assign(program, { textAt: async (path: string) => (await program.at(path)).text() });
 }
@@ -28,4 +28,27 @@ describe('names of sources on public pages', () => {
       'GET /v1/data?country_codes=KE&limit=1000&metric_keys=population_total',
     ]);
   });
+
+  it.each(['on', 'off'])(
+    'public pages look for names of sources every minute, and never at a call, though the list is past its time (CACHE_RENEWAL=%s)',
+    async (CACHE_RENEWAL) => {
+      await using program = await openPage({ CACHE_RENEWAL });
+      const path = '/c/lines.svg?codes=KE';
+      await program.textAt(path);
+      // The list comes after the picture.
+      await program.ask(SOURCES);
+      program.requests();
+      const sentWithin = async (seconds: number) => {
+        program.pass(seconds);
+        expect(await program.textAt(path)).toContain('Source: ');
+        return program.requests();
+      };
+      expect([await sentWithin(61), await sentWithin(61), await sentWithin(61)]).toEqual([[], [], []]);
+      // After five minutes, the figures are asked for anew, and the list is not.
+      expect(await sentWithin(120)).toEqual([
+        'GET /v1/data?country_codes=KE&limit=1000&metric_keys=population_total',
+      ]);
+      expect(await sentWithin(61)).toEqual([]);
+    },
+  );
 });
