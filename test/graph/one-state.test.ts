@@ -132,3 +132,61 @@ it.for<readonly [string, readonly string[]]>([
     expect(upstream.calls).toBe(2 - cached.length);
   },
 );
+
+it.for<readonly [string, readonly string[]]>([
+  ['the signals come first', ['signals']],
+  ['the figures come first', ['figures']],
+  ['they come together', []],
+])(
+  'a figure among the signals that is of a place, of another source or of another release takes the place of no other where %s',
+  async ([, cached]) => {
+    await using program = await openTimedProgram();
+    const others: readonly object[] = [
+      { location_name: 'Mombasa', value: 1 },
+      { source: 'another_source', value: 2 },
+      { dataset_version: 'another release', value: 3 },
+    ];
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/data',
+      patch: (body) => ({
+        ...body,
+        data: body.data.map((row: object) => ({ ...row, dataset_version: null })),
+      }),
+    });
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/countries/{code}/signals',
+      patch: (body) => ({
+        ...body,
+        data: {
+          ...body.data,
+          observations: body.data.observations.flatMap((row: object) => [
+            ...others.map((other) => ({ ...row, ...other })),
+            row,
+          ]),
+        },
+      }),
+    });
+    const row = 'id value locationName source { key } datasetVersion';
+    const signals = `signals { observations { ${row} indicator { key } } }`;
+    const told = (await program.ask(kenya(signals))).data.country.signals.observations;
+    const keys = [...new Set<string>(told.map(({ indicator }: Any) => indicator.key))];
+    const figures = [
+      `observations(metricKeys: ${JSON.stringify(keys)}, latest: true) { ${row} }`,
+      ...keys.map((key, i) => `f${i}: observation(metricKey: "${key}") { ${row} }`),
+    ].join(' ');
+    const { signals: _, ...plain } = (await program.ask(kenya(figures))).data.country;
+    program.pass(301);
+    for (const part of cached) await program.ask(kenya(part === 'signals' ? signals : figures));
+    const { data, errors, upstream } = await program.ask(kenya(figures, signals));
+    expect(errors).toEqual([]);
+    const { signals: answered, ...rest } = data.country;
+    expect(rest).toEqual(plain);
+    expect(answered.observations).toEqual(told);
+    // Some are told by both routes, so that they have one state.
+    const ids = new Set(plain.observations.map(({ id }: Any) => id));
+    expect(told.some(({ id }: Any) => ids.has(id))).toBe(true);
+    expect(upstream.calls).toBe(2 - cached.length);
+  },
+);
