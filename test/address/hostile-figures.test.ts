@@ -13,8 +13,13 @@ const YEARS = [2015, 2016, 2017, 2018, 2019];
 const textsOf = (svg: string) =>
   [...svg.matchAll(/<text[^>]*>([^<]*)/g)].map(([, text = '']) => text.replace(/&#160;|\u00a0/g, ' '));
 
-const NUMBER = /^−?\d[\d.,]*( (million|billion|trillion))?$/;
-const UNITS: Readonly<Record<string, number>> = { million: 1e6, billion: 1e9, trillion: 1e12 };
+const NUMBER = /^−?\d[\d.,]*( (million|billion|trillion|quadrillion))?$/;
+const UNITS: Readonly<Record<string, number>> = {
+  million: 1e6,
+  billion: 1e9,
+  trillion: 1e12,
+  quadrillion: 1e15,
+};
 
 function readLabel(label: string): number {
   const [digits = '', unit = ''] = label.replace('−', '-').replaceAll(',', '').split(' ');
@@ -66,6 +71,7 @@ describe('labels of numbers', () => {
     ['across a million', [999_000, 999_500, 1_000_100, 1_000_900]],
     ['below zero', [-0.000_101, -0.000_102, -0.000_103, -0.000_104]],
     ['far apart', [3, 40_000, 5e9, 6e12]],
+    ['quadrillions', [1e15, 2.5e15, -4e15, 7e15]],
   ] as const)(
     'labels of numbers of %s differ, and stand at even steps, as on the axis',
     async ([, values]) => {

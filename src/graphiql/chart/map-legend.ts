@@ -54,12 +54,12 @@ export function legendOf(
   const ticks = legendTicks(scale, widest(legendTicks(scale, 46 / length)) / length);
   const tick = (value: number) => {
     const at = scale.placeOf(value) * length;
-    const half = (shortNumber(value, ticks).length * CHARACTER) / 2;
+    const half = widthOf(shortNumber(value, ticks)) / 2;
     // Keeps words at an end from going beyond it.
-    const anchor = at < half ? 'start' : at > length - half ? 'end' : 'middle';
+    const middle = Math.max(half, Math.min(at, length - half));
     return [
       svgElement('line', { x1: at, x2: at, y1: 18, y2: 23, stroke: colours.text }),
-      svgElement('text', { x: at, y: 34, 'text-anchor': anchor }, shortNumber(value, ticks)),
+      svgElement('text', { x: middle, y: 34, 'text-anchor': 'middle' }, shortNumber(value, ticks)),
     ];
   };
   const words = shortened(unitInWords(unit), Math.max(room, length) / CHARACTER);

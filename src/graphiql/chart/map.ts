@@ -111,7 +111,10 @@ export function drawMap(picture: BarsPicture, look: Look, left = 0): Plotted {
       look,
       Math.min(width * LEGEND_PART, Math.max(...boxes.map(({ right }) => right))),
     );
-  nameIslands(svg, look, places, { taken: [...boxes, ...land], dot: disc.r });
+  // As the notes name it, where it has a figure.
+  const nameOfShape = (shape: Shape) =>
+    figureOf(shape)?.countryName || (nameOf(shape.properties.code) ?? shape.properties.code);
+  nameIslands(svg, look, places, { taken: [...boxes, ...land], dot: disc.r }, nameOfShape);
   svg.prepend(
     svgElement('defs', {}, hatching(hatch, look), ...(old.length > 0 ? [stripes(striped, colours)] : [])),
   );
@@ -173,19 +176,26 @@ function landIn(svg: Plotted): readonly Box[] {
 }
 
 /** Names the islands that are too small to see, or writes their codes where a name has no room. */
-function nameIslands(svg: Plotted, { width, colours }: Look, places: readonly Place[], ground: Ground): void {
-  const small = africa.features.flatMap(({ properties: { code, isSmall, centre } }, i) =>
-    isSmall
+function nameIslands(
+  svg: Plotted,
+  { width, colours }: Look,
+  places: readonly Place[],
+  ground: Ground,
+  nameOfShape: (shape: Shape) => string,
+): void {
+  const small = africa.features.flatMap((shape, i) => {
+    const { code, isSmall, centre } = shape.properties;
+    return isSmall
       ? [
           {
             code,
-            name: nameOf(code) ?? code,
+            name: nameOfShape(shape),
             isInGulf: centre[0] > 0 && centre[0] < 20,
             ...(places[i] as Place),
           },
         ]
-      : [],
-  );
+      : [];
+  });
   const edges = { left: 0, right: width, top: 0, bottom: Number(svg.getAttribute('height')) };
   const group = svgElement('g', {
     class: 'island-names',

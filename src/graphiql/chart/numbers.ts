@@ -1,6 +1,7 @@
 import { precisionRound } from 'd3-format';
 
 const STEPS = [
+  [1e15, 'quadrillion'],
   [1e12, 'trillion'],
   [1e9, 'billion'],
   [1e6, 'million'],
@@ -99,6 +100,8 @@ export function timeTicks(
   const step = steps.find((one) => (to - from) / one <= Math.max(1, most - 1)) ?? 100;
   const ticks: number[] = [];
   for (let i = Math.ceil(from / step - 1e-6); i * step <= to + 1e-6; i += 1) ticks.push(i * step);
+  // A single year would not tell the scale: both ends do.
+  if (ticks.length < 2 && isAnnual) return { ticks: from === to ? [from] : [from, to], step };
   return { ticks: ticks.length > 0 ? ticks : [from], step };
 }
 
