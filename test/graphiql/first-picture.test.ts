@@ -2,7 +2,7 @@ import type { Request } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createStandIn } from '../../src/graphiql/stand-in.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { scenesOfGraphiql, written } from '../support/graphiql.ts';
+import { openCatalogue, pane, scenesOfGraphiql, side, written } from '../support/graphiql.ts';
 
 const { open, openPage } = scenesOfGraphiql();
 
@@ -239,6 +239,51 @@ describe.skipIf(!hasChromium)('the first visit', () => {
       const sum = shifts.reduce((total, { value }) => total + value, 0);
       expect([sum < MAX_SHIFT, shifts]).toEqual([true, shifts]);
       await fresh.close();
+    },
+  );
+});
+
+describe.skipIf(!hasChromium)('a visit', () => {
+  it.for([
+    [390, 844],
+    [1366, 768],
+  ] as const)(
+    'a visit of all tabs and panes moves nothing that is seen, over a slow line: %i by %i',
+    { timeout: 90_000 },
+    async ([width, height]) => {
+      await using scene = await open();
+      await using further = await openPage(SHIFTS);
+      const { page } = further;
+      await page.setViewportSize({ width, height });
+      const line = await page.context().newCDPSession(page);
+      await line.send('Network.enable');
+      await line.send('Network.emulateNetworkConditions', LINE);
+      await page.goto(`${scene.origin}/graphiql`);
+      const quiet = () => page.waitForLoadState('networkidle');
+      await page.getByRole('button', { name: 'How have three countries fared' }).click();
+      await page.locator('#root .frame.lines svg').waitFor({ timeout: 30_000 });
+      await page.getByRole('button', { name: 'Table', exact: true }).click();
+      await page.locator('.charts table').first().waitFor();
+      await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+      await page.locator('.frame.lines svg').waitFor();
+      for (const name of ['Cost', 'Errors', 'Answer', 'Picture'] as const) {
+        await side(page, name);
+        await quiet();
+      }
+      for (const name of ['Documentation Explorer', 'Lessons', 'Builder', 'History']) {
+        await pane(page, name);
+        await quiet();
+      }
+      await openCatalogue(page);
+      const [coverage] = await page.getByRole('button', { name: /^Which countries\?/ }).all();
+      await coverage?.click();
+      await page.locator('.coverage').waitFor();
+      await page.getByRole('button', { name: 'Hide Catalogue' }).click();
+      await quiet();
+      const shifts = await page.evaluate<{ value: number; of: string }[]>('window.shifts');
+      const sum = shifts.reduce((total, { value }) => total + value, 0);
+      expect([sum < MAX_SHIFT, shifts]).toEqual([true, shifts]);
+      expect(further.problems).toEqual([]);
     },
   );
 });

@@ -322,6 +322,24 @@ describe.skipIf(!hasChromium).each([
     },
   );
 
+  it('whoever comes by keyboard or screen reader meets no fault at all in History and in the coverage of an indicator', async () => {
+    const { page } = sceneOf();
+    const faults = async () => {
+      const { violations } = await page.evaluate<AxeResults>(`axe.run(".graphiql-plugin", ${options})`);
+      return violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
+    };
+    await pane(page, 'History');
+    await page.locator('.graphiql-history').getByText('OverTime').first().waitFor();
+    expect(await faults()).toEqual([]);
+    await openCatalogue(page);
+    await page
+      .getByRole('button', { name: /^Which countries\?/ })
+      .first()
+      .click();
+    await page.locator('.coverage').waitFor();
+    expect(await faults()).toEqual([]);
+  });
+
   it('whoever comes by keyboard or screen reader meets no serious fault before anything was run', async () => {
     const { page } = sceneOf();
     await tab(page, 'Markets');
