@@ -249,7 +249,7 @@ describe.skipIf(!hasChromium)('a visit', () => {
     [1366, 768],
   ] as const)(
     'a visit of all tabs and panes moves nothing that is seen, over a slow line: %i by %i',
-    { timeout: 90_000 },
+    { timeout: 120_000 },
     async ([width, height]) => {
       await using scene = await open();
       await using further = await openPage(SHIFTS);

@@ -115,7 +115,7 @@ export interface AnswerAdditions {
   extensions(context: GraphContext): object;
   /** Watches what the operation asks of lists and records, cached or not; left out if nothing does. */
   readonly asking?: (ask: Ask) => Ask;
-  /** Told the route of each cached list that the answer has read for its names alone; left out if nothing listens. */
+  /** Called with the route of each cached list that the answer has read for its names alone; left out if nothing listens. */
   readonly onNames?: (route: string) => void;
 }
 

@@ -31,7 +31,7 @@ export interface LoadersParts {
   readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is cached. */
   readonly cachedNames?: FindCachedNames | undefined;
-  /** Told the route of each cached list whose names have answered something; left out if nobody listens. */
+  /** Called with the route of each cached list whose names have answered something; left out if nobody listens. */
   readonly onNames?: ((route: string) => void) | undefined;
 }
 
