@@ -1,3 +1,4 @@
+import { createObjectMemo } from '../cache/lru.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 
 type NoRows = readonly ObservationRecord[];
@@ -29,11 +30,11 @@ export function absenceIn(rows: NoRows): AbsenceOfRows | null {
   return names.find((name) => NO_ROWS[name] === rows) ?? null;
 }
 
-const ofSomeYears = new WeakSet<NoRows>();
+const ofSomeYears = createObjectMemo<true>('of some years');
 
 /** Marks the rows of a series that came for some years alone: what lies outside of them is unknown. */
 export function markOfSomeYears(rows: NoRows): void {
-  ofSomeYears.add(rows);
+  ofSomeYears.put(rows, true);
 }
 
-export const isOfSomeYears = (rows: NoRows): boolean => ofSomeYears.has(rows);
+export const isOfSomeYears = (rows: NoRows): boolean => ofSomeYears.of(rows) === true;
