@@ -34,6 +34,9 @@ describe('the structure of the source', () => {
     ['files in circles of any imports', "let all: import('../../gateway/gateway.ts').all;\n", 2],
     ['files in circles of any imports', "import { live } from '../../shared/live.ts';\n", 0],
     ['lines of the largest function', `function long() {${'\n'.repeat(7)}}\n`, 8],
+    ['generator functions made by calls', 'function f() {\n  function* g() {}\n}\n', 1],
+    ['generator functions made by calls', 'const f = () => ({ *g() {} });\n', 1],
+    ['generator functions made by calls', 'function* f() {}\nclass A {\n  *g() {}\n}\n', 0],
     ['kernel lines', '\n\n\n', 6],
   ] as const)('the structure of the source has as "%s", with a plan of %j, %i', ([name, text, value]) => {
     expect(measuresOf({ 'src/observations/planner/plan.ts': text })[name]).toBe(value);
