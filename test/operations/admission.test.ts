@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from '../../src/graphql/request/admission.ts';
 import { UNPROVEN } from '../../src/graphql/request/callers.ts';
+import { Flow, yieldToEventLoop } from '../../src/shared/async/turns.ts';
 import { callerOf } from '../support/tenants.ts';
 
 type Refusal = NonNullable<Awaited<ReturnType<Admission['enter']>>>;
@@ -228,4 +229,17 @@ it('admission is at rest once all operations are over', async () => {
     for (const { key } of begun) leave(key);
   }
   expect(load).toMatchObject({ underWay: 0, waiting: 0 });
+});
+
+it('an operation that has to wait for its turn begins behind older work that can go on', async () => {
+  const order: string[] = [];
+  const older = { flow: new Flow(), since: 1, slices: 0 };
+  const work = yieldToEventLoop(older)
+    .then(() => yieldToEventLoop(older))
+    .then(() => order.push('older work is done'));
+  const beginning = new Admission(8)
+    .enter({ ...of('a'), since: 2 }, { signal: new AbortController().signal })
+    .then((refusal) => order.push(`the operation begins: ${refusal}`));
+  await Promise.all([work, beginning]);
+  expect(order).toEqual(['older work is done', 'the operation begins: null']);
 });

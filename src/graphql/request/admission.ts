@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
-import { Flow, inSlice, type Job, mayBeginAtOnce } from '../../shared/async/turns.ts';
+import { Flow, inSlice, mayBeginAtOnce } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
 import { isModern } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
@@ -15,8 +15,8 @@ type AdmissionRefusal = 'full' | 'late';
 /** Operations of one flow. */
 interface Lane {
   readonly whose: 'proven' | 'unproven';
-  /** The job of beginning. It counts apart from the operations under way, and gives way to them if they are many. */
-  readonly job: Job;
+  /** The flow of beginning. It counts apart from the operations under way, and gives way to them if they are many. */
+  readonly flow: Flow;
   readonly most: number;
   underWay: number;
   readonly queue: WaitingOperation[];
@@ -29,6 +29,8 @@ interface Lane {
 }
 
 interface WaitingOperation {
+  /** Its place among jobs: it begins behind all that came before it and can go on. */
+  readonly since: number | undefined;
   /** The time at which it came, moved on by each stall of the whole process. */
   sinceMs: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
@@ -134,7 +136,7 @@ export class Admission {
       this.#take(lane);
       return null;
     }
-    if (!this.isFull(caller)) return this.#wait(lane, request.signal, nowMs);
+    if (!this.isFull(caller)) return this.#wait(lane, caller.since, request.signal, nowMs);
     this.load.refused.full += 1;
     return 'full';
   }
@@ -168,7 +170,7 @@ export class Admission {
     const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (isUnproven ? 4 : 2)));
     return {
       whose: isUnproven ? 'unproven' : 'proven',
-      job: { flow: new Flow(flow) },
+      flow: new Flow(flow),
       most: Math.min(this.#maxOperations, share),
       underWay: 0,
       queue: [],
@@ -207,7 +209,12 @@ export class Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
+  #wait(
+    lane: Lane,
+    since: number | undefined,
+    signal: AbortSignal,
+    nowMs: number,
+  ): Promise<AdmissionRefusal | null> {
     this.#lanes.add(lane);
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
@@ -219,7 +226,7 @@ export class Admission {
         this.load.waiting -= 1;
         resolve(refusal);
       };
-      const waiter: WaitingOperation = { sinceMs: nowMs, settle };
+      const waiter: WaitingOperation = { since, sinceMs: nowMs, settle };
       const giveUp = () => {
         lane.queue.splice(lane.queue.indexOf(waiter), 1);
         settle('late');
@@ -248,10 +255,11 @@ export class Admission {
 
   /** Has an operation of a flow begin in a slice, at a place that is taken for it now. */
   #place(lane: Lane): void {
+    const { since = 0 } = lane.queue[lane.beginning] ?? {};
     lane.beginning += 1;
     this.#beginning += 1;
     this.#take(lane);
-    inSlice(lane.job, () => this.#begin(lane));
+    inSlice({ flow: lane.flow, since }, () => this.#begin(lane));
   }
 
   /** Lets the next operation of a flow begin at the place that was taken for it. */

@@ -25,7 +25,7 @@ const BEGINNING_MS = 10;
 const MAX_SLICES = 16;
 
 /** Milliseconds by which a flow may have had more than another and still counts as level with it. */
-const LEVEL_MS = 10;
+const LEVEL_MS = 5;
 
 /**
  * Milliseconds that a slice is charged with at the most. What takes longer is seldom the flow's own doing but a collection of
