@@ -68,7 +68,7 @@ const MOST = {
 const ITEM_BYTES = { name: 150, askedLately: 250 };
 const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, answer: 4 * MB };
 
-const LARGEST_SEMI_MB = 32;
+const LARGEST_SEMI_MB = 64;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 
 interface Division {

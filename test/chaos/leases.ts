@@ -78,7 +78,7 @@ function check(holds: boolean, name: string, value: string): void {
 async function start(env: Readonly<Record<string, string>>): Promise<Serving & AsyncDisposable> {
   const serving = await startServing({
     env: { COUNTRY_DATA_URL, ...ENV, ...env },
-    nodeArgs: ['--max-semi-space-size=32'],
+    nodeArgs: ['--max-semi-space-size=64'],
     isLogKept: true,
   });
   const { child } = serving;

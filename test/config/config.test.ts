@@ -214,7 +214,7 @@ describe('settings', () => {
     });
 
     it('settings of memory are told to the engine before the program is loaded, where the budget is small', () => {
-      const started = ['--max-semi-space-size=32'];
+      const started = ['--max-semi-space-size=64'];
       expect(startOf({}, started, free)).toBeNull();
       expect(startOf({}, [], free)).toBeNull();
       expect(startOf({ MEMORY_MB: '256' }, started)?.flags).toEqual(['--max-semi-space-size=4']);

@@ -129,10 +129,10 @@ describe('serve', () => {
   });
 
   it('country-graph serve tells the engine of a small budget before it is loaded, in the same process', async () => {
-    const started = ['--max-semi-space-size=32', ...SERVE];
+    const started = ['--max-semi-space-size=64', ...SERVE];
     for (const [MEMORY_MB, flags] of [
-      ['256', '--max-semi-space-size=32 --max-semi-space-size=4'],
-      ['1024', '--max-semi-space-size=32'],
+      ['256', '--max-semi-space-size=64 --max-semi-space-size=4'],
+      ['1024', '--max-semi-space-size=64'],
     ] as const) {
       const program = start(started, { MEMORY_MB });
       const url = await program.printed(ADDRESS);
