@@ -95,17 +95,27 @@ function firstFull(wanted: readonly Count[], calls: readonly number[]): number |
   return full === -1 ? null : full;
 }
 
+const COUNTS =
+  'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;';
+
 /** Milliseconds that work on the file waits for another process that has locked it. */
 const BUSY_MS = 1_000;
 
-/** Opens the file in which counts stand, and work on it. */
-export async function openCountsFile(path: string) {
-  const { inTransaction, loadSqlite, onceUnlocked, waitForNobody } = await import('./sqlite.ts');
+/**
+ * Opens the file in which counts stand, and work on it.
+ * @param tables SQL that makes those which stand there besides
+ * @throws Error in words for who starts the program, if there is no room for the file
+ */
+export async function openCountsFile(path: string, tables = '') {
+  const { inTransaction, loadSqlite, onceUnlocked, waitForNobody, withRoom } = await import('./sqlite.ts');
   const openDatabase = await loadSqlite();
-  const db = openDatabase(path, BUSY_MS);
-  db.exec(
-    'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID',
-  );
+  const db = withRoom(path, () => openDatabase(path, BUSY_MS));
+  try {
+    withRoom(path, () => db.exec(COUNTS + tables));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   waitForNobody(db);
   /** Works once nobody else has the file locked. */
   const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);

@@ -25,8 +25,11 @@ const IN_MEMORY = ':memory:';
 /** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE = new Set([11, 26]);
 
-/** SQLite's codes for no room, and for a file that another process has locked: SQLITE_IOERR, SQLITE_FULL, SQLITE_BUSY, SQLITE_LOCKED. */
-const PASSING = new Set([10, 13, 5, 6]);
+/** SQLite's codes for no room: SQLITE_IOERR, SQLITE_FULL. */
+const FULL = new Set([10, 13]);
+
+/** The same, and those for a file that another process has locked: SQLITE_BUSY, SQLITE_LOCKED. */
+const PASSING = new Set([...FULL, 5, 6]);
 
 /** The operating system's codes for no room. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
@@ -264,10 +267,24 @@ function isDamage(error: unknown): boolean {
 }
 
 /** True if a file may be opened later, though not now. */
-function isPassing(error: unknown): boolean {
+function isPassing(error: unknown, codes = PASSING): error is Error {
   if (!(error instanceof Error)) return false;
-  if ('errcode' in error) return PASSING.has(Number(error.errcode) & 0xff);
+  if ('errcode' in error) return codes.has(Number(error.errcode) & 0xff);
   return 'code' in error && NO_ROOM.has(String(error.code));
+}
+
+/**
+ * Opens a file without which the program can't start.
+ * @throws Error that says what to do if there is no room for it, in the shape of those of the operating system
+ */
+export function withRoom<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (!isPassing(error, FULL)) throw error;
+    const words = `CACHE_URL: ${path} can't be written (${error.message}): is its disk full? Make room on it, and start again.`;
+    throw Object.assign(new Error(words, { cause: error }), { code: 'ENOSPC', syscall: 'write', path });
+  }
 }
 
 /** Makes the file if it isn't there; SQLite gives those beside it the same mode. */

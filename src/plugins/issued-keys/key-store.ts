@@ -155,15 +155,16 @@ function openMemory(): KeyStore {
   };
 }
 
-/** Opens keys in a file beside that of the figures. */
-async function openFile(path: string): Promise<KeyStore> {
-  const { close, ...file } = await openCountsFile(path);
-  const { db, patiently, atOnce } = file;
-  db.exec(`
+const TABLES = `
     CREATE TABLE IF NOT EXISTS versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
-  `);
+  `;
+
+/** Opens keys in a file beside that of the figures. */
+async function openFile(path: string): Promise<KeyStore> {
+  const { close, ...file } = await openCountsFile(path, TABLES);
+  const { db, patiently, atOnce } = file;
   const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
   const allKeys = db.prepare('SELECT text FROM keys');
   const setKey = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');

@@ -133,6 +133,7 @@ export async function fill(
       clock: around.clock,
       plan,
       leave: options.leave ?? 0,
+      path: config.cacheUrl.startsWith('sqlite:') ? config.cacheUrl.slice('sqlite:'.length) : null,
       onCall: progress.called,
     });
     const { promise: composed, resolve } = Promise.withResolvers<ComposedGateway>();

@@ -18,8 +18,8 @@ const WAIT_MS = 120_000;
 /** Turns of the event loop in which an answer is read: of a thousand rows, a few. */
 const READING_TURNS = 20;
 
-const FULL =
-  'CACHE_URL could not take what has come: is its disk full? The same command goes on from here once there is room.';
+const fullWords = (path: string | null) =>
+  `CACHE_URL could not take what has come: is ${path === null ? 'its disk' : `the disk of ${path}`} full? The same command goes on from here once there is room.`;
 
 export type Pace = ReturnType<typeof createPace>;
 
@@ -29,6 +29,8 @@ interface PaceParts {
   readonly plan: PlanLimits;
   /** Calls of the month to leave. */
   readonly leave: number;
+  /** The file of the store; null if it is none. */
+  readonly path: string | null;
   /** Called after each call, once its answer is stored. */
   readonly onCall: () => void;
 }
@@ -50,7 +52,7 @@ export function createPace(parts: PaceParts) {
   async function stored(): Promise<void> {
     for (let turns = 0; turns < READING_TURNS; turns += 1) await setImmediate();
     if (await service?.tenantCache.landed()) onCall();
-    else stopped ??= new Failure('OVERLOADED', FULL);
+    else stopped ??= new Failure('OVERLOADED', fullWords(parts.path));
   }
 
   /** @throws Failure if no call of the month is to be spent any more */

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { FillOptions } from '../../../src/plugins/offline/fill.ts';
 import { createDice } from '../../oracle/dice.ts';
+import { runCommand } from '../../support/command.ts';
 import { openProgram, type ProgramOptions } from '../../support/program.ts';
 import { startSandbox } from '../../support/sandbox-service.ts';
 import { fillApart } from './filling.ts';
@@ -73,7 +74,9 @@ it('a fill of a disk that fills up, killed at drawn instants, says so, spends no
     const { code, signal, stdout, asked, said } = await run(nth, { roomKb, isKilled });
     if (signal === 'SIGKILL') continue;
     expect([code, asked - said]).toEqual([1, 1]);
-    expect(stdout).toContain('CACHE_URL could not take what has come');
+    expect(stdout).toContain(
+      `CACHE_URL could not take what has come: is the disk of ${env.CACHE_URL.slice('sqlite:'.length)} full?`,
+    );
   }
   const last = await run(RUNS.length, {});
   expect([last.code, last.said]).toEqual([0, last.asked]);
@@ -99,3 +102,25 @@ it('a fill of a disk that fills up, killed at drawn instants, says so, spends no
   });
   expect(offline).toEqual(online.map((reply) => ({ ...reply, errors: [], isFree: true })));
 }, 300_000);
+
+it.each([0, 16, 32])(
+  'a fill of a disk with %i kB of room left says in one line which file has none and what to do, and sends nothing',
+  async (roomKb) => {
+    await using sandbox = await startSandbox();
+    const path = join(folder, `${roomKb} kB.db`);
+    const limited = `ulimit -f ${2 * roomKb} && exec "$0" "$@"`;
+    const args = [limited, process.execPath, 'bin/country-graph.cjs', 'fill', '--all', '--yes'];
+    const env = {
+      COUNTRY_DATA_URL: sandbox.url,
+      CACHE_URL: `sqlite:${path}`,
+      COUNTRY_DATA_KEY: sandbox.keys.team,
+    };
+    const { code, stdout, stderr } = await runCommand(args, { node: 'sh', bin: '-c', env });
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `CACHE_URL: ${path}.keys can't be written (disk I/O error): is its disk full? Make room on it, and start again.\n`,
+    ]);
+    expect([...sandbox.log]).toEqual([]);
+  },
+);
