@@ -68,6 +68,8 @@ export class Tenant {
   names: StoreNames | null = null;
   /** Data calls, by which a look at the sources is judged; null before the first. */
   traffic: Traffic | null = null;
+  /** Instant before which figures have come that hold only if a look at the sources says so; 0 for none. */
+  recheckBeforeMs = 0;
   /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
   #provenUntilMs = 0;
 

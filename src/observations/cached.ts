@@ -138,9 +138,15 @@ const RECOUNTING_SHARE = 0.1;
 /** Demands that are looked after in less than a turn. */
 const FEW = 250;
 
-function freshUntilMs(entry: ObservationEntry, demand: Demand, { ttlMs }: Freshness): number {
-  if (isOfAnyAge(demand)) return entry.checkedAtMs + ttlMs;
-  return takenUntilMs(demand, entry.checkedAtMs, ttlMs);
+function freshUntilMs(
+  { checkedAtMs }: ObservationEntry,
+  demand: Demand,
+  { ttlMs }: Freshness,
+  { recheckBeforeMs }: Tenant,
+): number {
+  if (checkedAtMs < recheckBeforeMs) return Number.NEGATIVE_INFINITY;
+  if (isOfAnyAge(demand)) return checkedAtMs + ttlMs;
+  return takenUntilMs(demand, checkedAtMs, ttlMs);
 }
 
 /** True if an entry meets a demand at an instant. */
@@ -149,8 +155,9 @@ export function isFresh(
   entry: ObservationEntry | undefined,
   nowMs: number,
   freshness: Freshness,
+  tenant: Tenant,
 ): boolean {
-  return entry !== undefined && nowMs < freshUntilMs(entry, demand, freshness);
+  return entry !== undefined && nowMs < freshUntilMs(entry, demand, freshness, tenant);
 }
 
 /** True if the entry may be served if the service gives no answer. */
@@ -203,7 +210,7 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
     const outcomes = entries.atHand(tenant, demands).map((entry, i) => {
       if (entry === undefined) return undefined;
       const demand = demands[i] as Demand;
-      const untilMs = freshUntilMs(entry, demand, freshness);
+      const untilMs = freshUntilMs(entry, demand, freshness, tenant);
       if (nowMs >= untilMs) {
         areOthersMissing = false;
         return undefined;
@@ -281,7 +288,7 @@ async function withoutRefused(
   if (cache.refusedNames.areNone) return { looked: demands, refused };
   const looked: CachedDemand[] = [];
   await withEach(sending.caller, demands, (demand) => {
-    const isCached = isFresh(demand, demand.entry, nowMs, cache.freshness);
+    const isCached = isFresh(demand, demand.entry, nowMs, cache.freshness, sending.caller.tenant);
     const outcome = isCached ? undefined : refusedLately(demand, sending, nowMs, cache);
     if (outcome === undefined) looked.push(demand);
     else refused.push([demand.name, outcome]);
@@ -317,7 +324,8 @@ async function inPlaceOfYears(
 ): Promise<Outcomes> {
   if (demands.every(({ years }) => years === null)) return fetch(demands);
   const nowMs = cache.now();
-  const isCached = (demand: CachedDemand) => isFresh(demand, demand.entry, nowMs, cache.freshness);
+  const isCached = (demand: CachedDemand) =>
+    isFresh(demand, demand.entry, nowMs, cache.freshness, caller.tenant);
   const missing = demands.filter((demand) => !isCached(demand));
   const isRange = await rangesOf(caller, missing, planning);
   // Several ranges may be one whole series, which may be wanted as such besides.
@@ -380,7 +388,7 @@ async function expiredOrMissing(
   { sending, parts: { cache, events, planning, revalidation }, nowMs }: Meeting,
 ): Promise<readonly CachedDemand[]> {
   const unmetAt = (atMs: number) =>
-    demands.filter((demand) => !isFresh(demand, demand.entry, atMs, cache.freshness));
+    demands.filter((demand) => !isFresh(demand, demand.entry, atMs, cache.freshness, sending.caller.tenant));
   const missing = unmetAt(nowMs);
   const isRenewable = ({ entry, maxAgeMs }: CachedDemand) => entry !== undefined && maxAgeMs > 0;
   const expired = missing
@@ -482,7 +490,7 @@ async function outcomesOf(
     }
     const error = refusal ?? doubt;
     if (fetchedOutcome === undefined && error === null && entry !== undefined)
-      served.add(demand, entry, freshUntilMs(entry, demand, cache.freshness));
+      served.add(demand, entry, freshUntilMs(entry, demand, cache.freshness, caller.tenant));
     const outcome = fetchedOutcome ?? error ?? entry?.rows ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, cache) : outcome);

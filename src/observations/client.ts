@@ -67,7 +67,8 @@ export function leasedStage(next: FetchBatch, { inFlight, entries, ttlMs, now }:
         const entryOf = ({ key }: Demand) => takenEntries.get(key);
         // An entry that was young enough at the start is not too old for having been waited for.
         const isTaken = (demand: Demand, { atMs }: ObservationEntry) =>
-          atMs >= startedAtMs || startedAtMs < takenUntilMs(demand, atMs, ttlMs);
+          atMs >= startedAtMs ||
+          (atMs >= tenant.recheckBeforeMs && startedAtMs < takenUntilMs(demand, atMs, ttlMs));
         const { taken = [], missing = [] } = Object.groupBy(named(keys), (demand) => {
           const entry = entryOf(demand);
           return entry !== undefined && isTaken(demand, entry) ? 'taken' : 'missing';

@@ -172,7 +172,7 @@ function counted(
       const cachedEntries = outcomes === null ? entries.atHand(tenant, demands) : [];
       for (const [i, demand] of demands.entries()) {
         const isCached =
-          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), freshness);
+          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), freshness, tenant);
         if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.

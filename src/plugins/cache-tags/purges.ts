@@ -67,6 +67,8 @@ export function purgeStage({ url, key, onProblem }: PurgeParts): (next: Send) =>
       const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
       const tags = route === etlStatus.route ? rerunIn(body, receivedAt, owner) : [];
       const all = isChanged(`${owner} ${target}`, digest) ? [routeTag(route, target), ...tags] : tags;
+      // Whoever drops an answer asks anew, and is to get what the source has brought.
+      if (tags.length > 0) sending.caller.tenant.recheckBeforeMs = receivedAt;
       if (all.length > 0) purge(all).catch(onProblem);
     } catch {
       // Whoever has asked is told that it can't be read.

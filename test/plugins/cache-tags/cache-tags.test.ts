@@ -16,6 +16,8 @@ const row = (metric_key: string, source: string) => ({
   as_of_period: null,
 });
 const ROWS = [row('one', 'world bank'), row('two', 'imf_weo')];
+/** Behind the last runs of the sandbox's sources. */
+const AFTER_RUNS = Date.parse('2026-11-10T12:00:30Z');
 const ALL_FORMS = { CACHE_TAGS: 'Cache-Tag, Surrogate-Key, apollo' };
 
 const observation = (key: string) => `{ country(code: "KE") { observation(metricKey: "${key}") { value } } }`;
@@ -202,6 +204,35 @@ describe('a source that has run again', () => {
       },
     ]);
     expect([upstream.calls, program.problems]).toEqual([1, []]);
+  });
+
+  it('a source that has run again is asked anew for its figures, however young those cached are, and no other source is', async () => {
+    await using cache = await openCache();
+    await using program = await openTimedProgram({ startMs: AFTER_RUNS, env: { PURGE_URL: cache.url } });
+    const sourceOf = (key: string) =>
+      `{ country(code: "KE") { observation(metricKey: "${key}") { source { key } } } }`;
+    const [changed, unchanged] = [sourceOf('population_total'), sourceOf('idps_total')];
+    const callsOf = async (...queries: readonly string[]) => {
+      const calls = [];
+      for (const query of queries) calls.push((await program.ask(query)).upstream.calls);
+      return calls;
+    };
+    expect(await callsOf(SOURCES)).toEqual([1]);
+    program.pass(200);
+    // The catalogue names the sources that may bring an indicator.
+    expect(await callsOf('{ indicators { key } }', changed, unchanged)).toEqual([1, 1, 1]);
+    const { data } = await program.ask(changed);
+    program.pass(101);
+    program.sandbox.refresh(data.country.observation.source.key);
+    expect(await callsOf(changed, unchanged)).toEqual([0, 0]);
+    const purged = cache.purged();
+    expect(await callsOf(SOURCES)).toEqual([1]);
+    await purged;
+    const { extensions } = await program.ask(changed, { headers: { 'x-explain': '1' } });
+    expect(extensions.explain).toMatchObject({ calls: 1 });
+    expect(await callsOf(unchanged, changed, changed, unchanged)).toEqual([0, 1, 0, 0]);
+    const tags = ['etl-status', `source-${data.country.observation.source.key}`, 'all-figures'];
+    expect(cache.purges.map(({ body }) => body)).toEqual([{ tags }]);
   });
 
   it('a record that has changed is told to the address for that, by its own tag alone', async () => {
