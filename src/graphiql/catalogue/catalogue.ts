@@ -132,7 +132,8 @@ function errorOf({ errors = [] }: Answer): string {
   );
   if (isOffline.get() && commands.length > 0) {
     const fetches = commands.length === 1 ? 'fetches' : 'fetch';
-    return `it is not cached, and offline no call is sent. ${commands.join(' and ')} ${fetches} it.`;
+    // Errors come as calls fail.
+    return `it is not cached, and offline no call is sent. ${commands.sort().join(' and ')} ${fetches} it.`;
   }
   return errors.map(messageOf).join(' ') || 'The gateway gave no answer.';
 }

@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     await expect
       .poll(() => catalogue.locator('.fault').innerText())
       .toBe(
-        "The catalogue is not to be had: it is not cached, and offline no call is sent. country-graph fill '{ indicators { key } }' and country-graph fill '{ countries { code } }' fetch it.",
+        "The catalogue is not to be had: it is not cached, and offline no call is sent. country-graph fill '{ countries { code } }' and country-graph fill '{ indicators { key } }' fetch it.",
       );
     expect(await catalogue.locator('.fault code').count()).toBe(2);
     expect(await catalogue.getByRole('button', { name: 'Load the catalogue' }).count()).toBe(0);
