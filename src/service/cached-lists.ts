@@ -14,8 +14,7 @@ import {
   recordsIn,
   refusedAnswer,
 } from './cached-answers.ts';
-import type { Answer } from './call.ts';
-import { type Call, type Endpoint, makeCall, type Send } from './call.ts';
+import { type Answer, type Call, type Endpoint, makeCall, type Send } from './call.ts';
 import { checkRight } from './rights.ts';
 import type { Sending } from './sending.ts';
 import { tracing } from './trace.ts';
@@ -24,7 +23,7 @@ import { tracing } from './trace.ts';
  * Asks one endpoint; an answer that is cached in this process is returned at once.
  * @param maxAgeMs age of the oldest answer that is served without asking, if less than usual
  * @returns its records; null if the service has nothing of the name in the route's path
- * @throws Failure as the rings of the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
+ * @throws Failure as the stages on the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
  */
 export type Ask = <Params, Result>(
   endpoint: Endpoint<Params, Result>,
@@ -125,7 +124,7 @@ function freshMs(
   { maxAgeMs }: { readonly maxAgeMs: number },
   allowedMs: number | null,
 ): number {
-  // Who can't ask takes any answer, whatever its headers allow.
+  // Only callers for whom nothing is asked (offline) have an endless `ttlMs`.
   if (ttlMs === Number.POSITIVE_INFINITY) return maxAgeMs;
   return Math.min(allowedMs ?? ttlMs, ttlMs, maxAgeMs);
 }
@@ -187,6 +186,7 @@ async function fetchOnce<Params, Result>(
       const entry = await cachedRecords(endpoint, params, call, tenant, shared);
       if (entry === null || !shared.isAccepted(tenant)) return names;
       const forMs = isCaching(stage, endpoint) ? freshMs(stage, asked, entry.answer.allowedMs) : 0;
+      // One that came since the wait began counts, however soon it is stale.
       if (entry.atMs < startedAtMs && stage.now() - entry.atMs >= forMs) return names;
       sending.bill.shared += 1;
       sending.onFetched?.(forMs > 0 ? entry.atMs + forMs : 0);

@@ -90,5 +90,5 @@ export interface Answer {
   readonly receivedAt: number;
 }
 
-/** One ring of the way to the service, or all of them. */
+/** One stage of the way to the service, or all of them. */
 export type Send = (call: Call, sending: Sending) => Promise<Answer>;

@@ -50,7 +50,7 @@ interface UpstreamParts {
 }
 
 /**
- * Puts the rings together. Their order is policy. A cached answer costs nothing (outermost), and a call in flight is
+ * Puts the stages together, the innermost first. Their order is policy. A cached answer costs nothing (outermost), and a call in flight is
  * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
  * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */

@@ -62,7 +62,7 @@ export class CallGate {
     return this.#pauses.of(tenant)?.all.reason(this.#now()) ?? null;
   }
 
-  /** Keeps calls back; around the ring in which they wait for their turn. */
+  /** Keeps calls back; around the stage in which they wait for their turn. */
   stopping(next: Send): Send {
     return (call, sending) => {
       const probe = call.isPublic ? null : this.#pauses.probeOn(call.route, sending.caller.tenant);
@@ -74,7 +74,7 @@ export class CallGate {
 
   /**
    * Notes the outcomes of calls that leave, and tells the tenant and its cache the service's verdict on the key; within
-   * that ring, so that one is known before the next call has its turn.
+   * that stage, so that one is known before the next call has its turn.
    */
   hearing(next: Transport): Transport {
     return async (call, sending) => {

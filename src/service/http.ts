@@ -40,7 +40,7 @@ export interface HttpOptions {
 }
 
 /**
- * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
+ * Opens the innermost stage: it sends one request over kept-alive connections and reads the status before the body.
  * Answers with 200, 304 and 404 are answers. Others become a Failure: UNAUTHENTICATED (401), FORBIDDEN (403),
  * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
  * connection, a 4xx that is not in the service's own words), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else;

@@ -125,7 +125,7 @@ export function pacedStage(
     return queue;
   }
 
-  /** Reserves what an attempt will cost, once it has its turn. */
+  /** Reserves what an attempt will cost, and waits for its turn. */
   async function due({ route }: Call, sending: Sending, queue: CallQueue | null): Promise<Due> {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(route);

@@ -29,7 +29,10 @@ import { answeringBy, assumptionsOf } from './stand-in.ts';
 import type { Tally } from './tally.ts';
 import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
 
-/** Opens the context that one operation is priced in, over a stand-in for the service. */
+/**
+ * Opens the context that one operation is priced in, over a stand-in for the service.
+ * @param learned the knowledge that plans go by; `planning.learned` is the live one, which tells of names and lengths
+ */
 export function openDryRun(
   parts: PricingParts,
   { caller, document }: PricedOperation,

@@ -95,7 +95,7 @@ export class Admission {
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
-  /** The last look at the operations that wait, by the machine's time. */
+  /** The last look at the operations that wait, by `performance.now()`: a stall is one of this process. */
   #lookedAtMs = 0;
 
   constructor(maxOperations: number, takenMemory = () => 0, machine = MACHINE) {

@@ -194,7 +194,7 @@ const observation: BatchResolver<
   const derived = derivedOf(info);
   checkMetricKey(metricKey);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  // Once names or figures are there, it is the turn of other objects.
+  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
   let here: BatchInfo['path'] | undefined;
   const path = () => {
     here ??= info.path;

@@ -18,7 +18,7 @@ export function existingNames(
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
   const cachedNames = loaders.cachedNames(dimension);
-  // Once they are there, it is the turn of other objects.
+  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
   const where = cachedNames instanceof Promise ? path() : undefined;
   const here = () => where ?? path();
   /** The service is asked for names that no list tells of, and a warning names the keys that it has nothing of. */

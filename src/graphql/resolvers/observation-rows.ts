@@ -155,7 +155,7 @@ function choiceOf(
   info: GraphQLResolveInfo,
 ): (rows: readonly ObservationRecord[]) => readonly ObservationRecord[] {
   if (take !== 'newest that fits') return (rows) => chosen(rows, filter);
-  // Once rows are there, it is the turn of other objects.
+  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
   const { path } = info;
   return (rows) => {
     const some = warnedOfPeriods(context, () => path, chosen(rows, filter));

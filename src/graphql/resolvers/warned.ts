@@ -91,7 +91,7 @@ export function warnedOnceLoaded<List extends object | null>(
   list: PromiseOrValue<List>,
 ): PromiseOrValue<List> {
   if (!(list instanceof Promise)) return warned(context, () => info.path, list);
-  // Once the list is there, it is the turn of other objects.
+  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
   const { path } = info;
   return list.then((items) => warned(context, () => path, items));
 }

@@ -36,7 +36,7 @@ const MAX_CHARGE_MS = 2 * TURN_MS;
 /** Slices after which a job is a long one. */
 const SHORT_SLICES = 3;
 
-/** Slices of a flow, each as many of which make the flow behind it wait once more as long. */
+/** Slices waiting in a flow that double what the flow behind it is charged; twice as many treble it. */
 const CROWD = 12;
 
 interface Slice {
@@ -50,7 +50,7 @@ export class Flow {
   readonly short: Slice[] = [];
   /** Slices of long jobs, those of the oldest first. */
   readonly long: Slice[] = [];
-  /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
+  /** The flow that this one gives way to: each slice that waits there makes the time of this one count for more (`charge`). */
   readonly behind: Flow | null;
   isLongNext = false;
   /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
@@ -177,7 +177,7 @@ function endBeginnings(): void {
   beginningsSinceMs = null;
 }
 
-/** Has the next iteration run slices, an immediate each: promises that one settles are followed in its own time. */
+/** Has the next iteration run slices, an immediate each, so that the microtasks of one run before the next and are charged to it. */
 function arm(): void {
   if (isArmed || waiting === 0) return;
   isArmed = true;
