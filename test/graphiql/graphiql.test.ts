@@ -322,21 +322,21 @@ describe.skipIf(!hasChromium).each([
     },
   );
 
-  it('whoever comes by keyboard or screen reader meets no fault at all in History and in the coverage of an indicator', async () => {
+  it('whoever comes by keyboard or screen reader meets no fault at all in the coverage of an indicator and in History', async () => {
     const { page } = sceneOf();
     const faults = async () => {
       const { violations } = await page.evaluate<AxeResults>(`axe.run(".graphiql-plugin", ${options})`);
       return violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
     };
-    await pane(page, 'History');
-    await page.locator('.graphiql-history').getByText('OverTime').first().waitFor();
-    expect(await faults()).toEqual([]);
     await openCatalogue(page);
     await page
       .getByRole('button', { name: /^Which countries\?/ })
       .first()
       .click();
     await page.locator('.coverage').waitFor();
+    expect(await faults()).toEqual([]);
+    await pane(page, 'History');
+    await page.locator('.graphiql-history').getByText('OverTime').first().waitFor();
     expect(await faults()).toEqual([]);
   });
 
