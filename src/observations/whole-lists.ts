@@ -16,8 +16,7 @@ export const nameIn = ({ code, key }: NamedList[number]): string => code ?? key 
  */
 export function allNamesIn(list: NamedList, figured: Iterable<string>): ReadonlySet<string> | null {
   if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
-  const all = folded.of(list) ?? new Set(list.map((item) => nameIn(item).toUpperCase()));
-  folded.put(list, all);
+  const all = folded.of(list) ?? folded.put(list, new Set(list.map((item) => nameIn(item).toUpperCase())));
   for (const name of figured) if (!all.has(name.toUpperCase())) return null;
   return all;
 }

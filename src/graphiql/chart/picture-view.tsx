@@ -62,7 +62,7 @@ export function PictureView({
         <strong>{picture.title}</strong>
         <span>{subtitleOf(picture, shown)}</span>
       </figcaption>
-      {hasLegend(picture, shown) && (
+      {isLined && (
         <Legend
           picture={picture}
           takeOut={keys && ((name) => change({ removed: [...removed, keys.get(name) ?? ''] }))}

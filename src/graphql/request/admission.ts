@@ -30,7 +30,7 @@ interface Lane {
 
 interface WaitingOperation {
   /** Its place among jobs: it begins behind all that came before it and can go on. */
-  readonly since: number | undefined;
+  readonly since: number;
   /** The time at which it came, moved on by each stall of the whole process. */
   sinceMs: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
@@ -136,7 +136,7 @@ export class Admission {
       this.#take(lane);
       return null;
     }
-    if (!this.isFull(caller)) return this.#wait(lane, caller.since, request.signal, nowMs);
+    if (!this.isFull(caller)) return this.#wait(lane, caller.since ?? 0, request.signal, nowMs);
     this.load.refused.full += 1;
     return 'full';
   }
@@ -209,12 +209,7 @@ export class Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(
-    lane: Lane,
-    since: number | undefined,
-    signal: AbortSignal,
-    nowMs: number,
-  ): Promise<AdmissionRefusal | null> {
+  #wait(lane: Lane, since: number, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
     this.#lanes.add(lane);
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
