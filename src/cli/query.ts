@@ -1,6 +1,7 @@
 import { GraphQLError, parse } from 'graphql';
 import { readConfig } from '../config/config.ts';
 import { TooManyFields, tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import { ownRequest } from '../graphql/request/own-requests.ts';
 import { wholeBody } from '../graphql/request/responses.ts';
 import { plugins } from '../plugins.ts';
 import { BYTE_ORDER_MARK } from '../shared/cells.ts';
@@ -40,14 +41,7 @@ async function askQuietly(
 ): Promise<string> {
   const gateway = await openQuietly(upstreamUrl);
   try {
-    const { body } = await gateway.handle({
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      search: '',
-      body: question,
-      signal: new AbortController().signal,
-    });
-    return await wholeBody(body);
+    return await wholeBody((await gateway.handle(ownRequest(question, { headers }))).body);
   } finally {
     await gateway.stop();
   }

@@ -1,12 +1,6 @@
 import {
   type DocumentNode,
-  type GraphQLInputType,
   type GraphQLSchema,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-  isRequiredInputField,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -21,6 +15,7 @@ import {
 import { ConfigError } from '../../config/config.ts';
 import { isRequired, sampleVariables, variableType } from '../../graphql/cost/samples.ts';
 import type { TrustedDocument } from '../../graphql/request/persisted.ts';
+import { type JsonSchema, jsonSchemaOf, withWords } from '../../graphql/schema/json-schema.ts';
 import { PAGE_SCHEMA } from './tool-answer.ts';
 
 /** An operation of a trusted document that may be called as a tool. */
@@ -35,14 +30,6 @@ export interface OperationTool {
   readonly pageName: string;
   /** Values of the variables that have to be given, to price the operation with. */
   readonly sample: Readonly<Record<string, unknown>>;
-  /** Price if nothing is cached, in calls to the service. Set once it is known: null if it can't be known. */
-  price?: {
-    readonly least: number;
-    readonly expected: number;
-    readonly most: number;
-    /** Calls beyond which an operation is refused. */
-    readonly limit: number;
-  } | null;
 }
 
 /** Characters of an identifier that tell operations of one name apart. */
@@ -135,26 +122,12 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string {
   return lines.join('\n').trim();
 }
 
-/** A schema of JSON Schema, or a part of one. */
-type JsonSchema = Readonly<Record<string, unknown>>;
-
 /** The arguments of a tool: an object with a property for each variable of its operation. */
 interface InputSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: string[];
 }
-
-/** JSON's type for each scalar; any value if nothing else is known. */
-const SCALARS: Readonly<Record<string, JsonSchema>> = {
-  Int: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
-  Float: { type: 'number' },
-  String: { type: 'string' },
-  ID: { type: 'string' },
-  Boolean: { type: 'boolean' },
-  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-  DateTime: { type: 'string', format: 'date-time' },
-};
 
 /**
  * Describes the variables of an operation as JSON Schema, in the words that strict clients take: no lists of types, and
@@ -172,7 +145,7 @@ function inputSchemaOf(
     const { description } = definition;
     const value = definition.defaultValue && valueFromASTUntyped(definition.defaultValue);
     const described = withWords(
-      schemaOf(variableType(schema, definition), objects),
+      jsonSchemaOf(variableType(schema, definition), objects),
       description?.value ?? words.get(name),
     );
     return [name, { ...described, ...(value == null ? {} : { default: value }) }] as const;
@@ -184,37 +157,6 @@ function inputSchemaOf(
     additionalProperties: false,
     ...(Object.keys(objects).length === 0 ? {} : { $defs: objects }),
   };
-}
-
-/** Adds words to a schema; one that refers to another has no place for them. */
-function withWords(schema: JsonSchema, words: string | null | undefined): JsonSchema {
-  return words == null || '$ref' in schema ? schema : { ...schema, description: words };
-}
-
-/** @param objects input objects met so far, by name: one that holds itself is described once */
-function schemaOf(type: GraphQLInputType, objects: Record<string, JsonSchema>): JsonSchema {
-  if (isListType(type)) return { type: 'array', items: schemaOf(type.ofType, objects) };
-  if (isNonNullType(type)) return schemaOf(type.ofType, objects);
-  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
-  if (!isInputObjectType(type)) return SCALARS[type.name] ?? {};
-  if (!(type.name in objects)) {
-    objects[type.name] = {};
-    const fields = Object.values(type.getFields());
-    objects[type.name] = {
-      type: 'object',
-      ...(type.description == null ? {} : { description: type.description }),
-      properties: Object.fromEntries(
-        fields.map(({ name, type: fieldType, description }) => [
-          name,
-          withWords(schemaOf(fieldType, objects), description),
-        ]),
-      ),
-      required: fields.filter(isRequiredInputField).map(({ name }) => name),
-      ...(type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {}),
-      additionalProperties: false,
-    };
-  }
-  return { $ref: `#/$defs/${type.name}` };
 }
 
 /** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */

@@ -1,24 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
-import { type GraphQLSchema, isObjectType } from 'graphql';
 import type { Gateway } from '../../gateway/gateway.ts';
+import {
+  createPrices,
+  explained,
+  type OperationPrice,
+  type OwnReply,
+  ownRequest,
+  replyOf,
+} from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
+import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
-import { plain, wordsIn } from '../../graphql/resolvers/ordering.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import { type CallBudget, joinBudgets } from '../../service/call-budget.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
-import { isDeepJson, parseExactly } from '../../shared/exact-json.ts';
+import { isDeepJson } from '../../shared/exact-json.ts';
 import type { ToolBudgets } from './budgets.ts';
+import { createFieldSearch } from './field-search.ts';
 import { type OperationTool, operationTools } from './operation-tools.ts';
 import { CATALOGUE_SEARCH } from './own-tools.ts';
 import { PAGE_SCHEMA, refusal, refusalBy, resultOf, type ToolAnswer } from './tool-answer.ts';
-
-const MAX_FOUND_FIELDS = 12;
-
-const MAX_DESCRIPTION_CHARACTERS = 300;
 
 /** Characters of the texts that the gateway's own tools take. */
 const MAX_LENGTHS = { words: 200, tool: 200, arguments: 100_000 };
@@ -65,47 +69,6 @@ const OWN_TOOLS = {
   },
 } as const satisfies Record<string, Omit<Tool, 'outputSchema'>>;
 
-/** Lists the fields of a schema that have all of some words in their names or descriptions; names come first. */
-function createFieldSearch(schema: GraphQLSchema) {
-  let fields: ReturnType<typeof fieldsOf> | undefined;
-  return (words: string) => {
-    const wanted = wordsIn(words);
-    fields ??= fieldsOf(schema);
-    const isIn = (place: string) => (word: string) => place.includes(word);
-    return fields
-      .filter(({ all }) => wanted.length > 0 && wanted.every(isIn(all)))
-      .map(({ shown: text, name }) => ({ shown: text, rank: wanted.filter(isIn(name)).length }))
-      .toSorted((a, b) => b.rank - a.rank)
-      .slice(0, MAX_FOUND_FIELDS)
-      .map(({ shown: text }) => text);
-  };
-}
-
-/** Returns the fields as they are shown, with the words that they are found by. */
-function fieldsOf(schema: GraphQLSchema) {
-  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
-  return types
-    .filter(({ name }) => !name.startsWith('_'))
-    .flatMap((type) =>
-      Object.values(type.getFields()).map((field) => {
-        const given = field.args.map(({ name, type }) => `${name}: ${type}`).join(', ');
-        const words = `${type.name}.${field.name} ${type.name}${field.name}`;
-        const name = plain(words.replaceAll(/([A-Z])/g, ' $1'));
-        return {
-          shown: {
-            field: `${type.name}.${field.name}${given === '' ? '' : `(${given})`}`,
-            type: String(field.type),
-            description: (field.description ?? '')
-              .replaceAll(/\s+/g, ' ')
-              .slice(0, MAX_DESCRIPTION_CHARACTERS),
-          },
-          name,
-          all: plain(`${name} ${type.name}.${field.name} ${given} ${field.description ?? ''}`),
-        };
-      }),
-    );
-}
-
 /** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
 function boundedBudget(maxCalls: number, budget: CallBudget | null): CallBudget {
   let taken = 0;
@@ -128,97 +91,38 @@ function beyondRequest(planned: number, maxCalls: number): Failure {
 /** Key of `_meta` by which a client says how many calls to the service a request may take. */
 const MAX_CALLS_KEY = 'country-graph/maxCalls';
 
-interface ReplyError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[];
-  readonly extensions?: Readonly<Record<string, unknown>>;
-}
-
-interface GraphqlReply {
-  readonly data?: unknown;
-  readonly errors: readonly ReplyError[];
-  readonly extensions?: {
-    readonly upstream?: Bill;
-    readonly warnings?: readonly unknown[];
-    readonly explain?: {
-      readonly least: number;
-      readonly calls: number;
-      readonly most: number;
-      readonly limit: number;
-      readonly byRoute: Bill['byRoute'];
-      readonly cached: number;
-    };
-  };
-}
+const bodyOf = ({ documentId, operationName }: OperationTool, { variables }: ToolCall) => ({
+  documentId,
+  operationName,
+  variables,
+});
 
 /** Has the gateway run a tool's operation, as any client would. */
 async function asked(
   { handle }: ToolGateway,
-  { documentId, operationName }: OperationTool,
-  { variables, headers, signal, requestId, address }: Omit<ToolCall, 'maxCalls'>,
+  tool: OperationTool,
+  call: ToolCall,
   budget: CallBudget | null = null,
 ): Promise<string> {
-  const { body } = await handle({
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-    search: '',
-    body: { documentId, operationName, variables },
-    signal,
-    requestId,
-    address,
-    ...(budget === null ? {} : { exchanged: { authorization: headers.authorization ?? null, budget } }),
-  });
-  return wholeBody(body);
-}
-
-/** Takes the gateway's own words for an answer: their shape is not in question. */
-function replyOf(body: string): GraphqlReply {
-  const reply = parseExactly(body);
-  if (!isObject(reply))
-    throw new Error('The gateway has answered a tool with something else than an answer.');
-  return { errors: [], ...reply };
-}
-
-/** Reads the end of an answer that is too long to be read whole. */
-function endOf(body: string): GraphqlReply {
-  const name = '"extensions":';
-  const at = body.lastIndexOf(name);
-  const extensions: unknown = at < 0 ? {} : JSON.parse(body.slice(at + name.length, -1));
-  return replyOf(JSON.stringify({ data: null, extensions }));
+  const { authorization = null } = call.client.headers;
+  const exchanged = budget === null ? undefined : { authorization, budget };
+  return wholeBody((await handle(ownRequest(bodyOf(tool, call), { ...call.client, exchanged }))).body);
 }
 
 /** Returns the bill of an answer; an empty one if it has none. */
-function billOf({ extensions }: GraphqlReply): Bill {
-  return extensions?.upstream ?? openBill();
+function billOf(extensions: OwnReply['extensions']): Bill {
+  return (extensions.upstream as Bill | undefined) ?? openBill();
 }
 
-/** A made-up key: nothing is sent, and nothing is cached for it, so that the price is the same for all. */
-const NO_KEY = 'Bearer price-of-tools';
-
-type ToolPrice = NonNullable<OperationTool['price']> | null;
-
-/** Prices a tool, once; null if its price can't be known without its arguments. */
-async function priceOf(gateway: ToolGateway, tool: OperationTool): Promise<ToolPrice> {
-  if (tool.price !== undefined) return tool.price;
-  const { signal } = new AbortController();
-  const headers = { authorization: NO_KEY, 'x-explain': '1' };
-  const call = { variables: tool.sample, headers, signal, requestId: undefined };
-  const reply = replyOf(await asked(gateway, tool, call));
-  const price = priceIn(reply);
-  // A price that can't be known for want of room is asked for again.
-  if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
-    tool.price = price;
-  return price;
-}
-
-function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPrice {
-  if (explain === undefined || errors.length > 0) return null;
-  const { least, calls, most, limit } = explain;
-  return { least, expected: calls, most, limit };
+/** Returns the bill at the end of an answer that is too long to be read whole. */
+function billAtEnd(body: string): Bill {
+  const name = '"extensions":';
+  const at = body.lastIndexOf(name);
+  return billOf(at < 0 ? {} : JSON.parse(body.slice(at + name.length, -1)));
 }
 
 /** Describes the work and the price of a tool, for a model that chooses among tools. */
-function describedWithPrice({ description, sample }: OperationTool, price: ToolPrice): string {
+function describedWithPrice({ description, sample }: OperationTool, price: OperationPrice): string {
   const refused = 'It is refused before any call where it would cost more than this gateway allows.';
   if (price === null)
     return `${description}\n\nWhat it costs in calls to the metered service depends on its arguments. ${refused}`;
@@ -293,12 +197,8 @@ const CATALOGUE_TOOL: OperationTool = {
 
 interface ToolCall {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Headers beside those that each question to the gateway has. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  readonly requestId: string | undefined;
-  /** Address of the client: issued keys bound each visitor by it. */
-  readonly address?: string | undefined;
+  /** Whoever asks, in headers beside those that each request has. Issued keys bound each visitor by the address. */
+  readonly client: Pick<GatewayRequest, 'headers' | 'signal' | 'requestId' | 'address'>;
   readonly maxCalls: number | undefined;
 }
 
@@ -314,6 +214,7 @@ class Tools {
   readonly #tools: () => ReadonlyMap<string, OperationTool>;
   readonly #fieldsWith: ReturnType<typeof createFieldSearch>;
   readonly #budgets: ToolBudgets | null;
+  readonly #priceOf: ReturnType<typeof createPrices>;
 
   constructor(
     gateway: ToolGateway,
@@ -324,12 +225,13 @@ class Tools {
     this.#tools = createCurrentTools(gateway, onError);
     this.#fieldsWith = createFieldSearch(gateway.schema);
     this.#budgets = budgets;
+    this.#priceOf = createPrices(gateway.handle);
   }
 
   async listed(): Promise<Tool[]> {
     const all: Tool[] = [];
     for (const tool of this.#tools().values()) {
-      const price = await priceOf(this.#gateway, tool);
+      const price = await this.#priceOf(tool);
       all.push({
         name: tool.name,
         description: describedWithPrice(tool, price),
@@ -361,9 +263,8 @@ class Tools {
   }
 
   /** Asks what an operation would cost by the key of its caller. */
-  async #explained(tool: OperationTool, call: ToolCall): Promise<GraphqlReply> {
-    const headers = { ...call.headers, 'x-explain': '1' };
-    return replyOf(await asked(this.#gateway, tool, { ...call, headers }));
+  #explained(tool: OperationTool, call: ToolCall): Promise<OwnReply> {
+    return explained(this.#gateway.handle, bodyOf(tool, call), call.client);
   }
 
   /** Runs an operation within its budgets: one that they have no room for is refused before any call. */
@@ -372,10 +273,10 @@ class Tools {
     const budgets = this.#budgets;
     if (budgets === null && maxCalls === undefined) return answerIn(await asked(this.#gateway, tool, call));
     const { errors, extensions } = await this.#explained(tool, call);
-    const calls = extensions?.explain?.calls;
+    const calls = extensions.explain?.calls;
     if (calls === undefined) return failed(errors);
     try {
-      const budget = (await budgets?.budgetOf(call.headers.authorization)) ?? null;
+      const budget = (await budgets?.budgetOf(call.client.headers.authorization)) ?? null;
       const usage = (await budget?.usage()) ?? null;
       const meta = (now: typeof usage) => (now === null ? {} : { _meta: { 'country-graph/budget': now } });
       if (maxCalls !== undefined && calls > maxCalls)
@@ -414,7 +315,7 @@ class Tools {
     if (unknown !== null) return unknown;
     const { page: _, variables: priced } = paged(tool, variables);
     const { errors, extensions } = await this.#explained(tool, { ...call, variables: priced });
-    if (extensions?.explain === undefined) return failed(errors);
+    if (extensions.explain === undefined) return failed(errors);
     const { least, calls, most, limit, byRoute, cached } = extensions.explain;
     return { data: { calls, least, most, limit, byRoute, cached }, upstream: openBill() };
   }
@@ -479,8 +380,8 @@ export function createToolServers(
       if (maxCalls !== undefined && !isCount(maxCalls))
         return resultOf(refusal('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`), 1);
       try {
-        const call = { variables, headers, signal: left.signal, requestId, address, maxCalls };
-        return resultOf(await handler.work(call), page);
+        const client = { headers, signal: left.signal, requestId, address };
+        return resultOf(await handler.work({ variables, client, maxCalls }), page);
       } catch (error) {
         onError(error, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
@@ -593,23 +494,23 @@ function answerIn(body: string): ToolAnswer {
   if (Buffer.byteLength(body) > MAX_READ_BYTES) {
     const message = `The answer is longer than the ${MAX_READ_BYTES} bytes that are read for a tool. Ask for fewer countries, indicators, years or fields.`;
     const fields = { limit: MAX_READ_BYTES };
-    return { ...refusal('OPERATION_TOO_EXPENSIVE', message, fields), upstream: billOf(endOf(body)) };
+    return { ...refusal('OPERATION_TOO_EXPENSIVE', message, fields), upstream: billAtEnd(body) };
   }
-  const reply = replyOf(body);
-  const { data = null, errors, extensions } = reply;
+  const { data = null, errors, extensions } = replyOf(body);
+  const warnings = extensions.warnings as readonly unknown[] | undefined;
   return {
     ...(errors.length > 0 ? { errors: flat(errors) } : {}),
     data,
-    ...(extensions?.warnings === undefined ? {} : { warnings: extensions.warnings }),
-    upstream: billOf(reply),
+    ...(warnings === undefined ? {} : { warnings }),
+    upstream: billOf(extensions),
   };
 }
 
-function failed(errors: readonly ReplyError[]): ToolAnswer {
+function failed(errors: OwnReply['errors']): ToolAnswer {
   return { errors: flat(errors), data: null, upstream: openBill() };
 }
 
-function flat(errors: readonly ReplyError[]) {
+function flat(errors: OwnReply['errors']) {
   return errors.map(({ message, path, extensions }) => ({
     message,
     ...(path === undefined ? {} : { path }),

@@ -7,6 +7,7 @@ import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import { UNPROVEN } from '../../graphql/request/callers.ts';
 import { hasCopy } from '../../graphql/request/entity-tags.ts';
+import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
 import { visitorOf } from '../../keys/visitor.ts';
@@ -461,15 +462,15 @@ function operationOf(
   { id, ip }: FastifyRequest,
   reply: FastifyReply,
 ): GatewayRequest {
-  return {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    search: '',
-    body: { documentId, operationName, variables },
-    signal: goneSignal(reply),
-    requestId: id,
-    address: ip,
-  };
+  return ownRequest(
+    { documentId, operationName, variables },
+    {
+      headers: { accept: 'application/graphql-response+json' },
+      signal: goneSignal(reply),
+      requestId: id,
+      address: ip,
+    },
+  );
 }
 
 /** Names an answer in its headers. Returns true, with status 304, if the client has it. */

@@ -1,19 +1,8 @@
-import {
-  type GraphQLInputType,
-  getNullableType,
-  isEnumType,
-  isListType,
-  isNonNullType,
-  valueFromASTUntyped,
-} from 'graphql';
+import { isNonNullType, valueFromASTUntyped } from 'graphql';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
-import { wholeBody } from '../../graphql/request/responses.ts';
-import { isObject } from '../../service/records/envelope.ts';
-import { parseExactly } from '../../shared/exact-json.ts';
+import { createPrices, type OperationPrice } from '../../graphql/request/own-requests.ts';
+import { jsonSchemaOf } from '../../graphql/schema/json-schema.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
-
-/** A made-up key: nothing is sent, and nothing is cached for it, so that the price is the same for all. */
-const NO_KEY = 'Bearer price-of-pictures';
 
 const TYPES: Readonly<Record<string, string>> = {
   '': 'text/html',
@@ -53,21 +42,11 @@ const REFUSALS = {
  * @param current returns the documents at the moment
  */
 export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMap<string, PublicDocument>) {
-  /** By the text of a document: a changed one is priced anew. */
-  let prices = new Map<string, ReturnType<typeof priceOf>>();
+  const priceOf = createPrices(handle);
 
   async function priced() {
-    const priced: { readonly document: PublicDocument; readonly price: DocumentPrice }[] = [];
-    const cachedPrices = prices;
-    prices = new Map();
-    for (const document of current().values()) {
-      const asked = cachedPrices.get(document.text) ?? priceOf(handle, document);
-      prices.set(document.text, asked);
-      const price = await asked;
-      // A price that can't be known for want of room is asked for again.
-      if (price === null) prices.delete(document.text);
-      priced.push({ document, price });
-    }
+    const priced: { readonly document: PublicDocument; readonly price: OperationPrice }[] = [];
+    for (const document of current().values()) priced.push({ document, price: await priceOf(document) });
     return priced;
   }
 
@@ -112,38 +91,13 @@ const MARK_PARAMETER = {
   schema: { type: 'string', enum: ['present', 'absent'], default: 'absent' },
 };
 
-/** Asks for the price of a document if nothing is cached, in calls to the service. Null if it can't be known. */
-async function priceOf(
-  handle: ComposedGateway['handle'],
-  { documentId, operationName, sample }: PublicDocument,
-) {
-  const { body } = await handle({
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      authorization: NO_KEY,
-      'x-explain': '1',
-    },
-    search: '',
-    body: { documentId, operationName, variables: sample },
-    signal: new AbortController().signal,
-  });
-  const reply = parseExactly(await wholeBody(body));
-  const { extensions } = isObject(reply) ? reply : {};
-  const { explain } = isObject(extensions) ? extensions : {};
-  if (!isObject(explain)) return null;
-  return { least: Number(explain.least), expected: Number(explain.calls), most: Number(explain.most) };
-}
-
-type DocumentPrice = Awaited<ReturnType<typeof priceOf>>;
-
 function endingsOf({ table }: PublicDocument): readonly string[] {
   return Object.keys(TYPES).filter((ending) => table !== null || (ending !== '.csv' && ending !== '.arrow'));
 }
 
-function itemOf(document: PublicDocument, ending: string, price: DocumentPrice): object {
+function itemOf(document: PublicDocument, ending: string, price: OperationPrice): object {
   const { name, title, description } = document;
+  const { limit: _, ...calls } = price ?? {};
   const isPicture = ending === '.svg' || ending === '.png';
   return {
     get: {
@@ -161,25 +115,9 @@ function itemOf(document: PublicDocument, ending: string, price: DocumentPrice):
         ...REFUSALS,
       },
       // Calls to the metered service if nothing is cached; null if that depends on the variables.
-      'x-upstream-calls': price,
+      'x-upstream-calls': price && calls,
     },
   };
-}
-
-/** JSON's types of scalars; all others are texts in an address. */
-const SCALARS: Readonly<Record<string, object>> = {
-  Int: { type: 'integer' },
-  Float: { type: 'number' },
-  Boolean: { type: 'boolean' },
-  CountryCode: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-  DateTime: { type: 'string', format: 'date-time' },
-};
-
-function schemaOf(type: GraphQLInputType): object {
-  const bare = getNullableType(type);
-  if (isListType(bare)) return { type: 'array', items: schemaOf(bare.ofType) };
-  if (isEnumType(bare)) return { type: 'string', enum: bare.getValues().map(({ name }) => name) };
-  return SCALARS['name' in bare ? bare.name : ''] ?? { type: 'string' };
 }
 
 function parametersOf({ variables }: PublicDocument): readonly object[] {
@@ -192,7 +130,7 @@ function parametersOf({ variables }: PublicDocument): readonly object[] {
       ...(description === undefined ? {} : { description: description.value }),
       style: 'form',
       explode: false,
-      schema: { ...schemaOf(type), ...value },
+      schema: { ...jsonSchemaOf(type), ...value },
     };
   });
 }

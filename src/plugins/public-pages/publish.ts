@@ -15,8 +15,8 @@ import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
+import { explained, PRICING_KEY } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
-import { wholeBody } from '../../graphql/request/responses.ts';
 import { frameOf } from '../../shared/drawings.ts';
 import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
@@ -107,15 +107,10 @@ async function priceOf(text: string, { document, operation }: Query, plugins: Co
   try {
     const [error] = validate(gateway.schema, document);
     if (error !== undefined) throw new Error(error.message);
-    const { body } = await gateway.handle({
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: 'Bearer nobody', 'x-explain': '1' },
-      search: '',
-      body: { query: text, variables: sampleVariables(gateway.schema, operation) },
-      signal: new AbortController().signal,
-    });
-    const { errors = [], extensions } = JSON.parse(await wholeBody(body));
-    const { explain } = extensions ?? {};
+    const variables = sampleVariables(gateway.schema, operation);
+    const headers = { authorization: PRICING_KEY };
+    const { errors, extensions } = await explained(gateway.handle, { query: text, variables }, { headers });
+    const { explain } = extensions;
     if (explain === undefined || errors.length > 0) throw new Error(errors[0]?.message ?? 'It has no price.');
     const { calls } = explain;
     return `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service, and none while its figures are cached.`;

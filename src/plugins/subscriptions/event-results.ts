@@ -5,7 +5,7 @@ import { provenBy } from '../../graphql/request/callers.ts';
 import { eventOf } from '../../graphql/request/operation-events.ts';
 import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/request/operation-run.ts';
 import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
-import type { GatewayRequest } from '../../graphql/request/requests.ts';
+import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { errorOf } from '../../graphql/schema/errors.ts';
 import { runHooks } from '../../graphql/schema/run-hooks.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
@@ -202,15 +202,7 @@ export function openRunOf(
   { query, variables, requestId, signal }: LiveRequest,
   caller: Caller,
 ): OperationRun {
-  const request: GatewayRequest = {
-    method: 'POST',
-    headers: {},
-    search: '',
-    body: { query, variables },
-    requestId,
-    signal,
-  };
-  return openRun(request, caller);
+  return openRun(ownRequest({ query, variables }, { requestId, signal }), caller);
 }
 
 /** Returns the name in the result of the one field that a subscription has. */
