@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import type { StoreOutage } from '../cache/outage.ts';
 import type { HubLink } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
@@ -32,8 +31,6 @@ export interface GatewayParts {
   readonly plugins?: readonly PluginDefinition[];
   readonly upstreamUrl: string;
   readonly observer: Observer;
-  /** Connects to a stand-in for the service; left out to connect to the service. */
-  readonly connectUpstream?: (() => Duplex) | undefined;
   readonly clock?: Clock;
   /** The link to the state that processes of one program share; left out if there is one alone. */
   readonly link?: HubLink | undefined;

@@ -22,7 +22,7 @@ import type { Plugin, ServiceMeans } from './plugin.ts';
 
 /** Opens the way to the service, and keeps the lists on it that operations are priced by. */
 export function openService(
-  { config, observer, upstreamUrl, connectUpstream }: GatewayParts,
+  { config, observer, upstreamUrl }: GatewayParts,
   { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Stores,
   plugins: readonly Plugin[],
 ) {
@@ -32,7 +32,6 @@ export function openService(
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
     proxy: outgoingProxyIn(config),
-    connect: connectUpstream,
     retries: config.upstreamRetries,
     clock,
     steadyNow,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { duplexPair } from 'node:stream';
 import fastify from 'fastify';
 import { readConfig } from '../config/config.ts';
@@ -40,8 +41,11 @@ function textsOf(round: number): readonly string[] {
   return texts.map((text) => `query W${round} ${text}`);
 }
 
-/** Opens a service that answers as pricing assumes that the real one does, over no network. */
-function openStandIn() {
+/**
+ * Opens a service that answers as pricing assumes that the real one does. It has a port on the loopback, since over
+ * connections of another kind than the real ones V8 would compile undici's code for both, and all later calls would take longer.
+ */
+async function openStandIn() {
   const all: readonly Endpoint[] = Object.values(endpoints);
   const server = createServer(({ url = '' }, response) => {
     const endpoint = all.find(({ route }) => route === url.split('?', 1)[0]);
@@ -49,7 +53,9 @@ function openStandIn() {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(assumed ?? {}));
   });
-  return () => connectedTo(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 /** Connects to a server without a port. */
@@ -61,18 +67,18 @@ function connectedTo(server: Pick<ReturnType<typeof createServer>, 'emit'>) {
 
 /**
  * Answers operations by a gateway of its own, over a stand-in for the service, so that the code which answers the first real
- * ones has run before. Nothing leaves the process, and nothing of it can be seen: all that it fills is thrown away.
+ * ones has run before. Nothing leaves the machine, and nothing of it can be seen: all that it fills is thrown away.
  * @param schema that of the real gateway
  * @param mayGoOn waits while real requests are under way, and tells if there is to be another operation
  * @returns the operations that were answered without an error
  */
 export async function warmUp(schema: Gateway['schema'], mayGoOn: () => Promise<boolean>): Promise<number> {
   const config = readConfig({}, []);
+  const standIn = await openStandIn();
   let answered = 0;
   const gateway = await createGateway({
     config,
-    upstreamUrl: 'http://stand-in.invalid',
-    connectUpstream: openStandIn(),
+    upstreamUrl: `http://127.0.0.1:${(standIn.address() as AddressInfo).port}`,
     openSchema: async () => schema,
     observer: {
       operation({ errorCodes }) {
@@ -96,6 +102,7 @@ export async function warmUp(schema: Gateway['schema'], mayGoOn: () => Promise<b
   }
   await gateway.stop();
   await app.close();
+  standIn.close();
   return answered;
 }
 

@@ -10,7 +10,7 @@ import { cachedStage, type ListCache } from './cached-lists.ts';
 import type { Send } from './call.ts';
 import { coalescedStage } from './coalescing.ts';
 import { CallGate } from './gate.ts';
-import { createHttp, type HttpOptions } from './http.ts';
+import { createHttp } from './http.ts';
 import { createOutage } from './outage.ts';
 import { pacedStage } from './pacing.ts';
 import { retriedStage } from './retries.ts';
@@ -21,7 +21,6 @@ interface UpstreamParts {
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
   readonly proxy?: OutgoingProxy;
-  readonly connect?: HttpOptions['connect'];
   /** Further attempts after the first. */
   readonly retries: number;
   readonly clock: Clock;
@@ -58,8 +57,7 @@ export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const { baseUrl, timeoutMs, proxy = null } = parts;
-  const { connect } = parts;
-  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, proxy, connect });
+  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, proxy });
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
 
@@ -26,7 +25,7 @@ export interface TrackedHandler {
 }
 
 /** Opens the ways to the service: over connections that are kept alive, and anew for each request. */
-export function openConnections(proxy: OutgoingProxy, connect: (() => Duplex) | undefined) {
+export function openConnections(proxy: OutgoingProxy) {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -54,12 +53,7 @@ export function openConnections(proxy: OutgoingProxy, connect: (() => Duplex) | 
     }
   }
 
-  const ownConnect = (_: unknown, callback: buildConnector.Callback) => {
-    // A connection is there later than it was asked for.
-    setImmediate(() => callback(null, connect?.() as Socket));
-  };
-  const within = connect === undefined ? {} : { connect: ownConnect };
-  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES, ...within };
+  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES };
   const tracked = (origin: string | URL, options: object) =>
     new Tracked(origin, options as ConstructorParameters<typeof Tracked>[1]);
   const open = (poolOptions: Pool.Options) => {

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, errors } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
@@ -35,8 +34,6 @@ export interface HttpOptions {
   readonly steadyNow?: () => number;
   /** Proxies on the way to the service; an address of https is only ever reached through a tunnel. */
   readonly proxy?: OutgoingProxy;
-  /** Makes connections that go over no network; left out to connect to the service. */
-  readonly connect?: (() => Duplex) | undefined;
 }
 
 /**
@@ -46,8 +43,8 @@ export interface HttpOptions {
  * connection, a 4xx that is not in the service's own words), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else;
  * redirects are not followed, since the caller's key goes to no other address).
  */
-export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = null, connect }: HttpOptions) {
-  const connections = openConnections(proxy, connect);
+export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = null }: HttpOptions) {
+  const connections = openConnections(proxy);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   /**
