@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../config/config.ts';
 import {
   type AccountCounts,
-  type Adapter,
   type Backing,
   countersOver,
   leasesOver,
@@ -123,10 +122,8 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   }
 
   return {
-    adapter: {
-      getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
-      setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
-    },
+    getMany: (keys) => withFile((opened) => opened.getMany(keys)),
+    setMany: (entries) => withFile((opened) => opened.setMany(entries)),
     sharedCounters: {
       take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
       read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
@@ -147,10 +144,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   };
 }
 
-interface OpenedFile {
-  readonly adapter: Adapter;
-  clear(prefix: string): Promise<void>;
-  first(name: string, value: string): Promise<string>;
+interface OpenedFile extends Omit<Backing, 'close'> {
   readonly sharedCounters: SharedCounters;
   readonly leases: Leases;
   close(): void;
@@ -168,7 +162,7 @@ function openFile(db: DatabaseSync): OpenedFile {
 function storeIn(db: DatabaseSync): OpenedFile {
   prepareTables(db);
   const select = db.prepare(
-    'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
+    'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND expires >= ?',
   );
   const upsert = db.prepare(
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
@@ -186,20 +180,17 @@ function storeIn(db: DatabaseSync): OpenedFile {
   sweep();
 
   return {
-    adapter: {
-      async getMany(keys) {
-        const nowMs = Date.now();
-        const rows = select.all(JSON.stringify(keys), nowMs, nowMs);
-        const byKey = new Map(rows.map(({ key, value }) => [key, value]));
-        return keys.map((key) => byKey.get(key));
-      },
-      async setMany(entries) {
-        inTransaction(db, () => {
-          for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
-          writes += 1;
-          if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
-        });
-      },
+    async getMany(keys) {
+      const rows = select.all(JSON.stringify(keys), Date.now());
+      const byKey = new Map(rows.map(({ key, value }) => [key, value]));
+      return keys.map((key) => byKey.get(key));
+    },
+    async setMany(entries) {
+      inTransaction(db, () => {
+        for (const { key, text, expires } of entries) upsert.run(key, text, expires);
+        writes += 1;
+        if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
+      });
     },
     sharedCounters: countersIn(db),
     leases: leasesIn(db),
