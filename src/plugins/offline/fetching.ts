@@ -11,6 +11,7 @@ import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Pace } from './pace.ts';
 import { nextBlocks } from './packing.ts';
+import { SOURCES } from './uncached.ts';
 import {
   DOCUMENTED_NAMES,
   demandsOf,
@@ -20,7 +21,6 @@ import {
   type Question,
   recordsOf,
   type Selection,
-  SOURCES,
 } from './wanted.ts';
 
 /** Times that a thing is asked for whose error may pass. */

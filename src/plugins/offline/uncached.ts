@@ -1,10 +1,13 @@
 import type { Uncached } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
 
+/** Fetches the list of sources, and with it the instants of their last runs. */
+export const SOURCES = '{ sources { key } }';
+
 /** Operations that fetch what a call of a route would, by the code of the country that its path names. */
 const OPERATIONS: Readonly<Record<string, (code: string, query: URLSearchParams) => string>> = {
   '/v1/platform/version': () => '{ platformVersion { version } }',
-  '/v1/platform/etl-status': () => '{ sources { key } }',
+  '/v1/platform/etl-status': () => SOURCES,
   '/v1/countries': () => '{ countries { code } }',
   '/v1/countries/{code}/profile': (code) => ofCountry(code, 'profile'),
   '/v1/countries/{code}/signals': (code) => ofCountry(code, 'signals'),

@@ -36,8 +36,6 @@ export const DOCUMENTED_NAMES: Names = {
   indicators: Array.from({ length: DOCUMENTED_INDICATORS }, (_, i) => `indicator_${i}`),
 };
 
-export const SOURCES = '{ sources { key } }';
-
 /** The lists that name everything else. */
 export const LISTS = '{ countries { code } indicators { key } sources { key } }';
 
