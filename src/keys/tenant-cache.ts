@@ -40,16 +40,27 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
   function write(tenant: Tenant): Promise<boolean> {
-    const { acceptedAtMs, refusedAtMs } = tenant;
     tenant.writtenAtMs = now();
-    return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], retentionMs);
+    return store.setMany([statusOf(tenant)], retentionMs);
+  }
+
+  /** Settles once the store has what this process knows of the key, and others have heard of it. */
+  async function spread(tenant: Tenant): Promise<void> {
+    await Promise.all([store.news?.publish(statusOf(tenant)), write(tenant)]);
+  }
+
+  function statusOf(tenant: Tenant) {
+    const { acceptedAtMs, refusedAtMs, recheckBeforeMs } = tenant;
+    return { key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs, recheckBeforeMs } };
   }
 
   /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
   function learn(tenant: Tenant, stored: unknown): number {
-    if (!isInstants(stored)) return tenant.refusedAtMs;
+    if (!isKeyStatus(stored)) return tenant.refusedAtMs;
     if (stored.acceptedAtMs > 0) tenant.prove();
-    if (stored.refusedAtMs > tenant.refusedAtMs) tenant.renew();
+    const { recheckBeforeMs = 0 } = stored;
+    if (stored.refusedAtMs > tenant.refusedAtMs || recheckBeforeMs > tenant.recheckBeforeMs) tenant.renew();
+    tenant.recheckBeforeMs = Math.max(tenant.recheckBeforeMs, recheckBeforeMs);
     tenant.acceptedAtMs = Math.max(tenant.acceptedAtMs, stored.acceptedAtMs);
     tenant.refusedAtMs = Math.max(tenant.refusedAtMs, stored.refusedAtMs);
     return tenant.refusedAtMs;
@@ -87,16 +98,30 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
       tenant.renew();
       // A key that was never accepted has nothing that could be served to anybody.
       if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
-      const { acceptedAtMs, refusedAtMs } = tenant;
-      const published = store.news?.publish({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
-      return { wasAccepted, isStored: Promise.all([published, write(tenant)]).then(() => {}) };
+      return { wasAccepted, isStored: spread(tenant) };
+    },
+    /**
+     * Has figures of the key from before an instant hold only if a look at the sources says so.
+     * @returns a promise that settles once all who share the store can know of it
+     */
+    recheck(tenant: Tenant, beforeMs: number): Promise<void> {
+      tenant.recheckBeforeMs = beforeMs;
+      tenant.renew();
+      return spread(tenant);
     },
     /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
     generation: (tenant: Tenant): number => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
   };
 }
 
-function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtMs: number } {
+interface KeyStatus {
+  readonly acceptedAtMs: number;
+  readonly refusedAtMs: number;
+  /** Left out by gateways of before. */
+  readonly recheckBeforeMs?: number;
+}
+
+function isKeyStatus(value: unknown): value is KeyStatus {
   if (typeof value !== 'object' || value === null) return false;
   if (!('acceptedAtMs' in value && 'refusedAtMs' in value)) return false;
   return typeof value.acceptedAtMs === 'number' && typeof value.refusedAtMs === 'number';
@@ -306,6 +331,9 @@ export const NO_TENANT_CACHE: TenantCache = {
   refusal: () => null,
   accept() {},
   refuse: () => undefined,
+  async recheck(tenant, beforeMs) {
+    tenant.recheckBeforeMs = beforeMs;
+  },
 };
 
 /** Has one of those who share a store fetch the names that several ask for at the same time. */

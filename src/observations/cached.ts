@@ -138,13 +138,25 @@ const RECOUNTING_SHARE = 0.1;
 /** Demands that are looked after in less than a turn. */
 const FEW = 250;
 
+/** The terms under which cached figures answer a key. */
+interface Terms {
+  readonly freshness: Freshness;
+  readonly tenant: Tenant;
+}
+
+const termsOf = ({ freshness }: FiguresCache, { caller: { tenant } }: Sending): Terms => ({
+  freshness,
+  tenant,
+});
+
 function freshUntilMs(
   { checkedAtMs }: ObservationEntry,
   demand: Demand,
-  { ttlMs }: Freshness,
-  { recheckBeforeMs }: Tenant,
+  { freshness: { ttlMs }, tenant }: Terms,
 ): number {
-  if (checkedAtMs < recheckBeforeMs) return Number.NEGATIVE_INFINITY;
+  // Where figures of any age answer, nothing can be asked anew.
+  const isAnyAge = ttlMs === Number.POSITIVE_INFINITY;
+  if (checkedAtMs < tenant.recheckBeforeMs && !isAnyAge) return Number.NEGATIVE_INFINITY;
   if (isOfAnyAge(demand)) return checkedAtMs + ttlMs;
   return takenUntilMs(demand, checkedAtMs, ttlMs);
 }
@@ -154,10 +166,9 @@ export function isFresh(
   demand: Demand,
   entry: ObservationEntry | undefined,
   nowMs: number,
-  freshness: Freshness,
-  tenant: Tenant,
+  terms: Terms,
 ): boolean {
-  return entry !== undefined && nowMs < freshUntilMs(entry, demand, freshness, tenant);
+  return entry !== undefined && nowMs < freshUntilMs(entry, demand, terms);
 }
 
 /** True if the entry may be served if the service gives no answer. */
@@ -206,11 +217,12 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
     const served = new Served(events);
     const wanted: Demand[] = [];
     const checkedAtMs: number[] = [];
+    const terms = { freshness, tenant };
     let areOthersMissing = tenantCache.isAllHere;
     const outcomes = entries.atHand(tenant, demands).map((entry, i) => {
       if (entry === undefined) return undefined;
       const demand = demands[i] as Demand;
-      const untilMs = freshUntilMs(entry, demand, freshness, tenant);
+      const untilMs = freshUntilMs(entry, demand, terms);
       if (nowMs >= untilMs) {
         areOthersMissing = false;
         return undefined;
@@ -287,8 +299,9 @@ async function withoutRefused(
   const refused: [name: string, outcome: Outcome][] = [];
   if (cache.refusedNames.areNone) return { looked: demands, refused };
   const looked: CachedDemand[] = [];
+  const terms = termsOf(cache, sending);
   await withEach(sending.caller, demands, (demand) => {
-    const isCached = isFresh(demand, demand.entry, nowMs, cache.freshness, sending.caller.tenant);
+    const isCached = isFresh(demand, demand.entry, nowMs, terms);
     const outcome = isCached ? undefined : refusedLately(demand, sending, nowMs, cache);
     if (outcome === undefined) looked.push(demand);
     else refused.push([demand.name, outcome]);
@@ -318,16 +331,16 @@ function refusedLately(
  */
 async function inPlaceOfYears(
   demands: readonly CachedDemand[],
-  { caller }: Sending,
+  sending: Sending,
   { planning, cache }: CachingParts,
   fetch: (demands: readonly CachedDemand[]) => Promise<Outcomes>,
 ): Promise<Outcomes> {
   if (demands.every(({ years }) => years === null)) return fetch(demands);
   const nowMs = cache.now();
-  const isCached = (demand: CachedDemand) =>
-    isFresh(demand, demand.entry, nowMs, cache.freshness, caller.tenant);
+  const terms = termsOf(cache, sending);
+  const isCached = (demand: CachedDemand) => isFresh(demand, demand.entry, nowMs, terms);
   const missing = demands.filter((demand) => !isCached(demand));
-  const isRange = await rangesOf(caller, missing, planning);
+  const isRange = await rangesOf(sending.caller, missing, planning);
   // Several ranges may be one whole series, which may be wanted as such besides.
   const sent = new Map<string, CachedDemand>();
   const standIns = new Map<string, string>();
@@ -387,8 +400,8 @@ async function expiredOrMissing(
   demands: readonly CachedDemand[],
   { sending, parts: { cache, events, planning, revalidation }, nowMs }: Meeting,
 ): Promise<readonly CachedDemand[]> {
-  const unmetAt = (atMs: number) =>
-    demands.filter((demand) => !isFresh(demand, demand.entry, atMs, cache.freshness, sending.caller.tenant));
+  const terms = termsOf(cache, sending);
+  const unmetAt = (atMs: number) => demands.filter((demand) => !isFresh(demand, demand.entry, atMs, terms));
   const missing = unmetAt(nowMs);
   const isRenewable = ({ entry, maxAgeMs }: CachedDemand) => entry !== undefined && maxAgeMs > 0;
   const expired = missing
@@ -475,6 +488,7 @@ async function outcomesOf(
 ): Promise<Outcomes> {
   const { caller } = sending;
   const { cache, events, prefetch } = parts;
+  const terms = termsOf(cache, sending);
   const outcomes: Outcomes = demands.every(isOfAnyAge) ? fetched : new Map();
   const served = new Served(events);
   const wanted: Demand[] = [];
@@ -490,7 +504,7 @@ async function outcomesOf(
     }
     const error = refusal ?? doubt;
     if (fetchedOutcome === undefined && error === null && entry !== undefined)
-      served.add(demand, entry, freshUntilMs(entry, demand, cache.freshness, caller.tenant));
+      served.add(demand, entry, freshUntilMs(entry, demand, terms));
     const outcome = fetchedOutcome ?? error ?? entry?.rows ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, cache) : outcome);

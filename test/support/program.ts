@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { StoreOutage } from '../../src/cache/outage.ts';
+import type { HubLink } from '../../src/cache/store.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
@@ -65,6 +66,8 @@ export interface ProgramOptions {
   readonly plugins?: readonly PluginDefinition[];
   /** A schema of the test's own. */
   readonly opened?: GraphQLSchema;
+  /** The way to a hub, as workers of one program have it. */
+  readonly link?: HubLink;
 }
 
 /** Schemas by the parts that they are made of: to build one takes longer than all the rest of a program. */
@@ -93,6 +96,7 @@ export async function openProgram({
   shipped = all,
   plugins: others = [],
   opened,
+  link,
 }: ProgramOptions = {}) {
   const plugins = [...shipped, ...others];
   const sandbox = createSandbox(options);
@@ -121,6 +125,7 @@ export async function openProgram({
     config,
     plugins,
     upstreamUrl: upstreamUrl ?? service.url,
+    link,
     observer,
     clock: { ...systemClock, ...clock },
     openSchema: opened === undefined ? openOnce : async () => opened,

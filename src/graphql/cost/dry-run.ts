@@ -173,9 +173,10 @@ function counted(
       const outcomes = figures.find(demands, sending);
       if (!tenantCache.isAtHand) return outcomes;
       const cachedEntries = outcomes === null ? entries.atHand(tenant, demands) : [];
+      const terms = { freshness, tenant };
       for (const [i, demand] of demands.entries()) {
         const isCached =
-          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), freshness, tenant);
+          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), terms);
         if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.

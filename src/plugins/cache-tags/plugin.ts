@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { itemsOf, onOff } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
 import type { Handle } from '../../graphql/request/stages.ts';
+import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
 
 const forms = z
   .string()
@@ -37,15 +38,20 @@ export const cacheTags = definePlugin({
     { problem },
   ) {
     if (tagForms.length === 0 && url === undefined && !arePublic) return null;
-    const { tagging } = await import('./answer-tags.ts');
-    const { publicAnswers } = await import('./public-answers.ts');
-    const { purgeStage } = await import('./purges.ts');
-    const tagged = tagForms.length > 0 ? tagging(tagForms) : (next: Handle) => next;
+    const same = (next: Handle) => next;
+    const tagged = tagForms.length === 0 ? same : (await import('./answer-tags.ts')).tagging(tagForms);
+    const shown = arePublic ? (await import('./public-answers.ts')).publicAnswers : same;
+    const purges = url === undefined ? null : await import('./purges.ts');
+    const onProblem = (error: unknown) => problem(error, 'purge');
+    let cache = NO_TENANT_CACHE;
+    const tenantCache = () => cache;
     return {
-      operation: (next) => (arePublic ? publicAnswers(tagged(next)) : tagged(next)),
-      ...(url !== undefined && {
-        call: purgeStage({ url, key, onProblem: (error: unknown) => problem(error, 'purge') }),
-      }),
+      start({ service }) {
+        cache = service.tenantCache;
+      },
+      operation: (next) => shown(tagged(next)),
+      ...(url !== undefined &&
+        purges !== null && { call: purges.purgeStage({ url, key, tenantCache, onProblem }) }),
     };
   },
 });

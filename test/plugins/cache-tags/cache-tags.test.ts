@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { createHub, createHubListening } from '../../../src/cache/hub.ts';
 import { openFixedService, type Sent } from '../../support/fixed-service.ts';
 import { openProgram } from '../../support/program.ts';
 import { SENT_ROW } from '../../support/sent-row.ts';
@@ -21,6 +25,8 @@ const AFTER_RUNS = Date.parse('2026-11-10T12:00:30Z');
 const ALL_FORMS = { CACHE_TAGS: 'Cache-Tag, Surrogate-Key, apollo' };
 
 const observation = (key: string) => `{ country(code: "KE") { observation(metricKey: "${key}") { value } } }`;
+const sourceOf = (key: string) =>
+  `{ country(code: "KE") { observation(metricKey: "${key}") { source { key } } } }`;
 
 async function open(
   env: Readonly<Record<string, string>>,
@@ -58,6 +64,33 @@ async function openCache(status = 200) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
+  };
+}
+
+async function fileLinks() {
+  const folder = await mkdtemp(join(tmpdir(), 'country-graph-tags-'));
+  return {
+    env: { CACHE_URL: `sqlite:${join(folder, 'store.db')}` },
+    link: () => ({}),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** Members of a hub in this process. */
+async function hubLinks() {
+  const hub = createHub(10_000_000);
+  return {
+    env: {},
+    link() {
+      const { answers, listening } = createHubListening();
+      const heard = async ([name, ...args]: readonly [string, ...unknown[]]) =>
+        answers[name]?.(...(args as never[]));
+      const member = hub.join({ hear: heard });
+      const ask = async (name: string, ...args: readonly unknown[]) =>
+        member.answers[name]?.(...(args as never[]));
+      return { link: { ask, nearCacheBytes: 1_000_000, ...listening } };
+    },
+    async [Symbol.asyncDispose]() {},
   };
 }
 
@@ -209,8 +242,6 @@ describe('a source that has run again', () => {
   it('a source that has run again is asked anew for its figures, however young those cached are, and no other source is', async () => {
     await using cache = await openCache();
     await using program = await openTimedProgram({ startMs: AFTER_RUNS, env: { PURGE_URL: cache.url } });
-    const sourceOf = (key: string) =>
-      `{ country(code: "KE") { observation(metricKey: "${key}") { source { key } } } }`;
     const [changed, unchanged] = [sourceOf('population_total'), sourceOf('idps_total')];
     const callsOf = async (...queries: readonly string[]) => {
       const calls = [];
@@ -234,6 +265,59 @@ describe('a source that has run again', () => {
     const tags = ['etl-status', `source-${data.country.observation.source.key}`, 'all-figures'];
     expect(cache.purges.map(({ body }) => body)).toEqual([{ tags }]);
   });
+
+  it('a source that has run again takes no figures from whoever asks offline', async () => {
+    await using cache = await openCache();
+    await using program = await openTimedProgram({ startMs: AFTER_RUNS, env: { PURGE_URL: cache.url } });
+    await program.ask(SOURCES);
+    const { data } = await program.ask(sourceOf('population_total'));
+    program.pass(301);
+    program.sandbox.refresh(data.country.observation.source.key);
+    const purged = cache.purged();
+    await program.ask(SOURCES);
+    await purged;
+    const offline = await program.ask(sourceOf('population_total'), { headers: { 'x-offline': '1' } });
+    expect([offline.data, offline.errors, offline.upstream.calls]).toEqual([data, [], 0]);
+  });
+
+  it.each([
+    ['gateways over one file', fileLinks],
+    ['workers of one program', hubLinks],
+  ])(
+    'a source that has run again is seen by any of the %s, told once, and asked anew by all, once',
+    async (_, openLinks) => {
+      await using cache = await openCache();
+      await using links = await openLinks();
+      const env = { PURGE_URL: cache.url, ...links.env };
+      await using one = await openTimedProgram({ startMs: AFTER_RUNS, env, ...links.link() });
+      const shared = { clock: one.clock, upstreamUrl: one.service.url };
+      await using other = await openTimedProgram({ ...shared, env, ...links.link() });
+      const [changed, unchanged] = [sourceOf('population_total'), sourceOf('idps_total')];
+      const callsOf = async (program: typeof one, ...queries: readonly string[]) => {
+        const calls = [];
+        for (const query of queries) calls.push((await program.ask(query)).upstream.calls);
+        return calls;
+      };
+      await one.ask(SOURCES);
+      one.pass(200);
+      expect(await callsOf(one, '{ indicators { key } }', changed, unchanged)).toEqual([1, 1, 1]);
+      const { data } = await other.ask(changed);
+      // The other has them at hand now, and the answer as bytes.
+      expect(await callsOf(other, changed, unchanged, unchanged)).toEqual([0, 0, 0]);
+      one.pass(101);
+      one.sandbox.refresh(data.country.observation.source.key);
+      const purged = cache.purged();
+      // What it looked like before, the other knows from the store alone.
+      expect(await callsOf(other, SOURCES)).toEqual([1]);
+      await purged;
+      expect(await callsOf(one, unchanged, changed, changed)).toEqual([0, 1, 0]);
+      expect(await callsOf(other, unchanged, changed)).toEqual([0, 0]);
+      one.pass(301);
+      expect(await callsOf(one, SOURCES)).toEqual([1]);
+      const tags = ['etl-status', `source-${data.country.observation.source.key}`, 'all-figures'];
+      expect(cache.purges.map(({ body }) => body)).toEqual([{ tags }]);
+    },
+  );
 
   it('a record that has changed is told to the address for that, by its own tag alone', async () => {
     await using cache = await openCache();
