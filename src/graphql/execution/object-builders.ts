@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { FieldPlan, LeafKind, ObjectBuilder, ObjectPlan } from './plan.ts';
 
 /** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
@@ -6,6 +7,9 @@ type BuiltField = { readonly key: string } & (
   | { readonly property: string; readonly leaf: LeafKind; readonly isNonNull: boolean }
   | { readonly column: true }
 );
+
+/** Builders by their code: selections of the same fields share one, and what the engine has learned of it. */
+const builders = new LRUCache<string, ObjectBuilder>({ max: 500 });
 
 /**
  * Compiles the maker of the objects of one selection: an object literal that reads properties by name, so that the
@@ -27,10 +31,15 @@ function compileObject(fields: readonly BuiltField[]): ObjectBuilder {
     const { test, value } = field.leaf;
     return `${name}: (${about(test)}) ? ${about(value)} : odd(${index}, slot, v${index})`;
   });
-  return new Function(`return {
+  const code = `return {
     build: (object, slot, columns, odd) => { ${reads.join(' ')} return { ${members.join(', ')} }; },
     isPlain: (object) => { let v; return ${tests.join(' && ')}; },
-  };`)();
+  };`;
+  const known = builders.get(code);
+  if (known !== undefined) return known;
+  const builder = new Function(code)();
+  builders.set(code, builder);
+  return builder;
 }
 
 export function compiled(plan: ObjectPlan): ObjectBuilder {
