@@ -75,6 +75,8 @@ const nothingOld = createObjectMemo<boolean>('nothingOld');
 function takesNothingOld({ operation, fragments }: GraphQLResolveInfo): boolean {
   const cachedResult = nothingOld.of(operation);
   if (cachedResult !== undefined) return cachedResult;
+  // Most texts don't have the word, and need no walk.
+  if (operation.loc?.source.body.includes('maxAge') === false) return nothingOld.put(operation, false);
   let isFound = false;
   const look = ({ name }: ArgumentNode) => {
     if (name.value === 'maxAge') isFound = true;
