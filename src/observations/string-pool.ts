@@ -40,18 +40,26 @@ export function createStringPool(): (figures: readonly Figures[]) => void {
     return text;
   }
 
-  function share(row: Mutable<ObservationRecord>): void {
+  /** The row before mostly has the same texts: to compare them takes less than to look them up. */
+  function share(row: Mutable<ObservationRecord>, before: ObservationRecord | undefined): void {
     const record = row.record as Record<string, unknown>;
     for (const [ours, sent] of FIELDS) {
       const given = row[ours];
       if (given === null) continue;
-      const text = common(given);
+      const last = before?.[ours];
+      const text = given === last ? last : common(given);
       row[ours] = text;
       if (record[sent] === text) record[sent] = text;
     }
   }
 
   return (figures) => {
-    for (const { rows } of figures) for (const row of rows) share(row);
+    let before: ObservationRecord | undefined;
+    for (const { rows } of figures) {
+      for (const row of rows) {
+        share(row, before);
+        before = row;
+      }
+    }
   };
 }
