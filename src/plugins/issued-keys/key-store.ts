@@ -4,9 +4,8 @@ import {
   type CountsFile,
   connectCounts,
   countsIn,
-  countsInMemory,
   countsOver,
-  fileOf,
+  isRedis,
   NAMESPACE,
   openCountsFile,
 } from '../../cache/counts.ts';
@@ -67,7 +66,7 @@ function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow
 
 const Place = z.tuple([z.string(), z.string(), z.string()]);
 
-/** Usage in memory, of a bounded number of rows for each key and day. */
+/** Usage as one process gathers it, of a bounded number of rows for each key and day. */
 export class UsageBook {
   readonly #days = new Map<string, Map<string, Record<string, number>>>();
   readonly #rows = new Map<string, number>();
@@ -86,15 +85,10 @@ export class UsageBook {
     places.set(place, sums);
   }
 
-  rows(days: Iterable<string> = this.#days.keys()): readonly UsageRow[] {
-    return [...days].flatMap((day) =>
-      [...(this.#days.get(day) ?? [])].flatMap(([place, counts]) => rowAt(day, place, counts)),
+  rows(): readonly UsageRow[] {
+    return [...this.#days].flatMap(([day, places]) =>
+      [...places].flatMap(([place, counts]) => rowAt(day, place, counts)),
     );
-  }
-
-  forget(before: string): void {
-    for (const day of this.#days.keys()) if (day < before) this.#days.delete(day);
-    for (const owner of this.#rows.keys()) if (owner < before) this.#rows.delete(owner);
   }
 }
 
@@ -128,31 +122,7 @@ export const LATE_MS = 50;
 
 /** Opens the keys of a store, which may be out of reach as yet. */
 export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
-  const path = fileOf(url);
-  if (path !== null) return openFile(path);
-  return url.startsWith('redis') ? openRedis(url, timeoutMs) : openMemory();
-}
-
-function openMemory(): KeyStore {
-  const keys = new Map<string, string>();
-  const usage = new UsageBook();
-  let version = 0;
-  return {
-    ...countsInMemory(),
-    get: async (name) => keys.get(name) ?? null,
-    all: async () => ({ version, texts: [...keys.values()] }),
-    async change(expected, texts) {
-      if (version !== expected) return null;
-      for (const [name, text] of texts) keys.set(name, text);
-      version += 1;
-      return version;
-    },
-    async addUsage(rows, _batch, retainedFrom) {
-      for (const row of rows) usage.add(row);
-      usage.forget(retainedFrom);
-    },
-    readUsage: async (days) => structuredClone(usage.rows(days)),
-  };
+  return isRedis(url) ? openRedis(url, timeoutMs) : openFile(url);
 }
 
 const TABLES = `
@@ -161,9 +131,9 @@ const TABLES = `
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
   `;
 
-/** Opens keys in a file beside that of the figures. */
-async function openFile(path: string): Promise<KeyStore> {
-  const { close, ...file } = await openCountsFile(path, TABLES);
+/** Opens keys in a file beside that of the figures, or in memory. */
+async function openFile(url: string): Promise<KeyStore> {
+  const { isShared, close, ...file } = await openCountsFile(url, TABLES);
   const { db, patiently, atOnce } = file;
   const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
   const allKeys = db.prepare('SELECT text FROM keys');
@@ -172,7 +142,7 @@ async function openFile(path: string): Promise<KeyStore> {
   const setVersion = db.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
   const versionNow = () => Number(getVersion.get()?.version ?? 0);
   return {
-    isShared: true,
+    isShared,
     ...countsIn(file),
     get: (name) => patiently(() => (getKey.get(name)?.text as string | undefined) ?? null),
     all: () =>
