@@ -337,10 +337,13 @@ type AccountHolder = {
   account: Account | null;
 };
 
-/** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
-export const PUBLISHED_PLANS: Readonly<
-  Record<string, { requestsPerMinute: number; monthlyRequests: number }>
-> = {
+export interface PlanLimits {
+  readonly requestsPerMinute: number;
+  readonly monthlyRequests: number;
+}
+
+/** The plans as the service publishes them, the smallest first: for texts that name a plan but not all its limits. */
+export const PUBLISHED_PLANS: Readonly<Record<string, PlanLimits>> = {
   free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
   analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },

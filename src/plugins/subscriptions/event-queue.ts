@@ -100,14 +100,13 @@ export interface Task {
 export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   readonly #take: () => Value | null;
   readonly #nothing: () => Value | null;
-  readonly #onClose: () => void;
   #bill: Bill = openBill();
   #pause: LiveWarning | null = null;
   #sentPause: LiveWarning | null = null;
   #failure: Failure | null = null;
   #isClosed = false;
   #wake: (() => void) | null = null;
-  readonly #onClosed: (() => void)[] = [];
+  readonly #onClosed: (() => void)[];
 
   /**
    * @param take takes all news as one event; null if there is none
@@ -117,7 +116,7 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
   constructor(take: () => Value | null, nothing: () => Value | null, onClose: () => void) {
     this.#take = take;
     this.#nothing = nothing;
-    this.#onClose = onClose;
+    this.#onClosed = [onClose];
   }
 
   [Symbol.asyncIterator](): this {
@@ -176,7 +175,6 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#onClose();
     for (const listener of this.#onClosed.splice(0)) listener();
     this.notify();
   }

@@ -48,6 +48,8 @@ function changesIn(value: unknown): number {
 /** Results as they are sent: a subscription's client reads them one after the other. */
 export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
   return(): Promise<IteratorResult<ExecutionResult>>;
+  /** Libraries of transports end nothing that hasn't it, as generators have. */
+  throw(error: unknown): Promise<never>;
 };
 
 /** What events are resolved with. */
@@ -93,6 +95,15 @@ export class EventResults implements LiveResults {
   }
 
   async next(): Promise<IteratorResult<ExecutionResult>> {
+    const { reader, theirs } = this.#begun.request;
+    await reader.ready?.();
+    const result = await this.#next();
+    if (result.done) return result;
+    reader.onResult?.();
+    return theirs === undefined ? result : { done: false, value: theirs(result.value) };
+  }
+
+  async #next(): Promise<IteratorResult<ExecutionResult>> {
     if (this.#isOver) return { done: true, value: undefined };
     const { events, request } = this.#begun;
     try {
@@ -130,6 +141,11 @@ export class EventResults implements LiveResults {
       this.#parts.onOperation(event, { ...caller, note });
     }
     return { done: true, value: undefined };
+  }
+
+  async throw(error: unknown): Promise<never> {
+    await this.return();
+    throw error;
   }
 
   /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */

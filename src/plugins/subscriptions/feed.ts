@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex';
-import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
+import { type PlanLimits, PUBLISHED_PLANS, type QuotaRecord, type RateLimit } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
@@ -34,14 +34,8 @@ import { FigureWatch } from './figures.ts';
 const EVEN_SHARE = 0.09;
 const BURST_SHARE = 0.01;
 
-/** Calls that the documented plans allow in a month, by the calls that they allow in a minute. */
-const DOCUMENTED = [
-  { requestsPerMinute: 5, monthlyRequests: 1_000 },
-  { requestsPerMinute: 60, monthlyRequests: 250_000 },
-  { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
-] as const;
-
-const [SMALLEST, LARGER] = DOCUMENTED;
+const PLANS = Object.values(PUBLISHED_PLANS);
+const [SMALLEST, LARGER] = PLANS as [PlanLimits, PlanLimits];
 
 interface Pace {
   /** Calls until the month is over. */
@@ -64,7 +58,7 @@ function paceOf(
 ): Pace {
   const unnamed = isLarger ? LARGER : SMALLEST;
   const perMinute = requestsPerMinute ?? unnamed.requestsPerMinute;
-  const documented = DOCUMENTED.findLast((plan) => plan.requestsPerMinute <= perMinute) ?? SMALLEST;
+  const documented = PLANS.findLast((plan) => plan.requestsPerMinute <= perMinute) ?? SMALLEST;
   const left = Math.max(0, (monthlyRequests ?? documented.monthlyRequests) - callsThisMonth);
   return {
     calls: left * (EVEN_SHARE + BURST_SHARE),

@@ -15,6 +15,7 @@ import { isDeepOperation } from '../../graphql/request/nesting.ts';
 import { errorBehaviorOf, unknownOnError } from '../../graphql/request/on-error.ts';
 import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
 import { unlisted } from '../../graphql/request/persisted.ts';
+import type { Wording } from '../../graphql/request/prefixed.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
 import { refused, refusedAs, withCode } from './live-errors.ts';
 
@@ -27,7 +28,19 @@ export type LiveRequest = {
   readonly requestId: string;
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
+  readonly reader: LiveReader;
+  /** Words results as a router does; left out if it knows our words. */
+  readonly theirs?: Wording['theirs'] | undefined;
 };
+
+/** Whoever reads the results of a subscription. */
+export interface LiveReader {
+  /** Waits before the next result is made: until then, the reader isn't ready. */
+  readonly ready?: () => Promise<void>;
+  readonly onResult?: () => void;
+  /** Called once there will be no more, if the subscription has begun. */
+  readonly onEnd: () => void;
+}
 
 type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 

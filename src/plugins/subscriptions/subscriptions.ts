@@ -73,6 +73,7 @@ export function openSubscriptions(
         openCount -= 1;
         unwatch?.();
         onEnd();
+        request.reader.onEnd();
       };
       const begun = { read, request, caller, run, events: events[Symbol.asyncIterator](), onEnd: end };
       return { args: read.args, results: new EventResults(begun, eventWork, parts) };
@@ -83,16 +84,15 @@ export function openSubscriptions(
     }
   }
 
-  /** Takes words of routers for ours, and tells events in theirs. */
-  async function translated(asked: LiveRequest, entering: Promise<Entered>): Promise<Opened> {
-    const query = wording?.ours(asked.query) ?? null;
-    if (wording === null || query === null) return take(asked, entering);
-    const opened = await take({ ...asked, query }, entering);
-    return 'errors' in opened ? opened : { ...opened, results: mapped(opened.results, wording.theirs) };
+  /** Takes words of routers for ours, and has events told in theirs. */
+  function inOurWords(request: LiveRequest): LiveRequest {
+    const query = wording?.ours(request.query) ?? null;
+    return query === null ? request : { ...request, query, theirs: wording?.theirs };
   }
 
-  async function take(request: LiveRequest, entering: Promise<Entered>): Promise<Opened> {
+  async function take(asked: LiveRequest, entering: Promise<Entered>): Promise<Opened> {
     const { caller, watch } = await entering;
+    const request = inOurWords(asked);
     if (isDeep(request.variables)) return refused('BAD_REQUEST', TOO_DEEP);
     const place = places.take(caller, () => lengthOf(request));
     let isBegun = false;
@@ -115,7 +115,7 @@ export function openSubscriptions(
      * @param entering rejected with the reason for which its caller may not subscribe
      */
     async open(request: LiveRequest, entering: Promise<Entered>): Promise<Opened> {
-      const opened = await translated(request, entering).catch((error: unknown) => ({
+      const opened = await take(request, entering).catch((error: unknown) => ({
         errors: [asGraphql(error)],
       }));
       return 'results' in opened ? opened : { errors: liveErrors(opened.errors, request.requestId, onError) };
@@ -149,17 +149,4 @@ function named(caller: Caller, { name }: OperationDefinitionNode): Caller {
   const { note } = caller;
   if (note === undefined) return caller;
   return { ...caller, note: (operation) => note({ ...operation, name: name?.value ?? null }) };
-}
-
-function mapped(results: LiveResults, map: Wording['theirs']): LiveResults {
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const { done, value } = await results.next();
-      return done ? { done, value } : { done: false, value: map(value) };
-    },
-    return: () => results.return(),
-  };
 }
