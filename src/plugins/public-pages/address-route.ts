@@ -14,10 +14,11 @@ import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import type { Job } from '../../shared/async/turns.ts';
 import type { Drawing, PictureLook } from '../../shared/drawings.ts';
-import { errorBody, excerpt, Failure } from '../../shared/errors.ts';
+import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
 import { namesIn, SOURCES, type SourceNames } from '../../shared/source-names.ts';
+import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
 import { openApiOf } from './openapi.ts';
@@ -42,8 +43,6 @@ import {
   SHUTTING_DOWN,
 } from './refusals.ts';
 
-const SVG = 'image/svg+xml; charset=utf-8';
-
 /** What `csv-tables` offers. */
 interface Tables {
   written(
@@ -55,21 +54,11 @@ interface Tables {
   ): Promise<GatewayResponse>;
 }
 
-/** Types of content of tables, as any operation is asked for one. */
-const TABLES: Readonly<Partial<Record<Form, string>>> = {
-  csv: 'text/csv',
-  arrow: 'application/vnd.apache.arrow.stream',
-};
-
 /** A table that spreadsheets read as UTF-8. */
 const MARKED_CSV = 'text/csv; bom=present';
 
 /** The headers of a table that go with it: failures and warnings have no other place. */
 const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-errors', 'x-graphql-warnings']);
-
-/** Forms of a public document by the endings of their addresses; that without one is the page. */
-const FORMS = ['page', 'json', 'csv', 'arrow', 'svg', 'png'] as const;
-type Form = (typeof FORMS)[number];
 
 /** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
 const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
@@ -149,10 +138,8 @@ export async function addressRoute(
     const status = error.statusCode ?? 500;
     if (status < 500) return refuse(request, reply, badRequest(status, excerpt(error.message), request.id));
     problem(error, request.id);
-    const message = 'The gateway failed to answer.';
-    const code = 'INTERNAL_SERVER_ERROR';
-    const body = errorBody(code, message, { requestId: request.id });
-    return refuse(request, reply, { status: 500, code, message, body });
+    const words = 'The gateway failed to answer.';
+    return refuse(request, reply, badRequest(500, words, request.id, 'INTERNAL_SERVER_ERROR'));
   });
 
   const base = (request: FastifyRequest) => config.publicUrl ?? `${request.protocol}://${request.host}`;
@@ -194,10 +181,7 @@ interface PageMeans {
 class PublicAddress {
   readonly #gateway: ComposedGateway;
   readonly #host: HttpHost;
-  readonly #current: PageMeans['current'];
-  readonly #drawings: Drawings;
-  readonly #withNeededFields: WithNeededFields;
-  readonly #script: string;
+  readonly #means: PageMeans;
   readonly #drawnTexts = new WeakMap<PublicDocument, DrawnText>();
   /** Names of sources by the names of the keys under which they are cached. */
   readonly #sourceNames = new Map<
@@ -205,24 +189,17 @@ class PublicAddress {
     { readonly names: Promise<SourceNames>; readonly untilMs: number }
   >();
 
-  constructor(
-    gateway: ComposedGateway,
-    host: HttpHost,
-    { current, drawings, withNeededFields, script }: PageMeans,
-  ) {
+  constructor(gateway: ComposedGateway, host: HttpHost, means: PageMeans) {
     this.#gateway = gateway;
     this.#host = host;
-    this.#current = current;
-    this.#drawings = drawings;
-    this.#withNeededFields = withNeededFields;
-    this.#script = script;
+    this.#means = means;
   }
 
   /** The text of a document with the further fields that GraphiQL asks for besides: pictures are drawn of its answer. */
   #drawnOf(document: PublicDocument): DrawnText {
     const drawnText = this.#drawnTexts.get(document);
     if (drawnText !== undefined) return drawnText;
-    const needed = this.#withNeededFields(document.text, document.operationName);
+    const needed = this.#means.withNeededFields(document.text, document.operationName);
     const drawn =
       needed === null
         ? { text: document.text, documentId: document.documentId }
@@ -268,8 +245,8 @@ class PublicAddress {
     base: string,
   ): Promise<FastifyReply> {
     const [name = '', ending = 'page', ...rest] = file.split('.');
-    const form = rest.length === 0 ? FORMS.find((one) => one === ending) : undefined;
-    const document = this.#current().get(name);
+    const form = rest.length === 0 && isForm(ending) ? ending : undefined;
+    const document = this.#means.current().get(name);
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#gateway;
     const search = searchOf(request.url);
@@ -280,7 +257,7 @@ class PublicAddress {
     const asking = operationOf(document, variables, request, reply);
     const entered = await this.#gateway.named(document.key, asking);
     const { origins } = entered;
-    const policy = form === 'page' ? pagePolicy(origins, this.#script) : picturePolicy(origins);
+    const policy = form === 'page' ? pagePolicy(origins, this.#means.script) : picturePolicy(origins);
     reply
       .header('content-security-policy', policy)
       .header('cross-origin-resource-policy', 'cross-origin')
@@ -288,12 +265,12 @@ class PublicAddress {
       // Readers of tables would ask for parts of a file otherwise.
       .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
-    if (form in TABLES && document.table === null)
+    const { kind } = FORMS[form];
+    if (kind === 'table' && document.table === null)
       return refuse(request, reply, badRequest(406, 'This answer makes no table.', request.id));
     const { operationName } = document;
     const { text: drawnText, documentId } = this.#drawnOf(document);
-    const isDrawn = form === 'page' || form === 'svg' || form === 'png';
-    const asked = isDrawn
+    const asked = isDrawn(form)
       ? new ChangedRequest(entered.request, { body: { documentId, operationName, variables } })
       : entered.request;
     const visit = { request, reply, document, form, variables, given, look, drawnText, asked };
@@ -308,7 +285,7 @@ class PublicAddress {
       return refuse(request, reply, badRequest(501, 'Only format=json is there.', request.id));
     const [path = '', search = ''] = url.split('?', 2);
     const start = `${base}/c/`;
-    const document = path.startsWith(start) ? this.#current().get(path.slice(start.length)) : undefined;
+    const document = path.startsWith(start) ? this.#means.current().get(path.slice(start.length)) : undefined;
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
     const { variables, given: ofVariables } = variablesIn(document, parameters, this.#gateway.schema);
@@ -339,8 +316,7 @@ class PublicAddress {
       if (refusal !== null) return void refuse(request, reply, refusal);
     }
     // Bytes of one form are the same as long as the data are, and what is told of them.
-    const isDrawn = form !== 'json' && !(form in TABLES);
-    const sourceNames = isDrawn ? await this.#sourceNamesFor(visit) : NO_NAMES;
+    const sourceNames = isDrawn(form) ? await this.#sourceNamesFor(visit) : NO_NAMES;
     const names = [...sourceNames];
     const name = digestOf(dataTag ?? body, form, document, look, given, names, ownBuild().version);
     const isPage = form === 'page';
@@ -350,14 +326,15 @@ class PublicAddress {
     if (isNotModified(request, reply, dataTag === undefined ? null : tag, caching))
       return void reply.send('');
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
-    if (form in TABLES) return this.#sendTable(visit, { ...response, body });
+    if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, { body, name, sourceNames });
-    if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#script));
+    if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#means.script));
     if (drawing.bytes === null) {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
       return void refuse(request, reply, badRequest(406, message, request.id));
     }
-    if (typeof drawing.bytes === 'string') return this.#send(visit, SVG, drawing.bytes);
+    if (typeof drawing.bytes === 'string')
+      return this.#send(visit, `${FORMS.svg.type}; charset=utf-8`, drawing.bytes);
     reply.type('image/png').send(Buffer.from(drawing.bytes));
   }
 
@@ -370,41 +347,32 @@ class PublicAddress {
     const visitor = visitorOf(request.ip);
     const { operationName } = document;
     const heading = headingOf(document, variables);
-    const common = { query, operationName, variables, body, look: look.picture, heading, sourceNames };
-    if (form === 'page')
-      return this.#drawings.get(
-        name,
-        {
-          ...common,
-          form: 'facts',
-          theme: 'light',
-          width: PAGE_WIDTHS[0],
-          isBare: true,
-          widths: PAGE_WIDTHS,
-        },
-        visitor,
-      );
-    const { width, isBare, hasTips } = look;
-    const theme = look.theme === 'dark' ? 'dark' : 'light';
-    return this.#drawings.get(
-      name,
-      {
-        ...common,
-        theme,
-        width,
-        isBare,
-        hasTips,
-        form: form === 'png' ? 'png' : 'svg',
-      },
-      visitor,
-    );
+    const { width, isBare, hasTips, theme } = look;
+    const asked =
+      form === 'page'
+        ? ({
+            form: 'facts',
+            theme: 'light',
+            width: PAGE_WIDTHS[0],
+            isBare: true,
+            widths: PAGE_WIDTHS,
+          } as const)
+        : ({
+            form: form === 'png' ? form : 'svg',
+            theme: theme === 'dark' ? theme : 'light',
+            width,
+            isBare,
+            hasTips,
+          } as const);
+    const drawn = { query, operationName, variables, body, look: look.picture, heading, sourceNames };
+    return this.#means.drawings.get(name, { ...drawn, ...asked }, visitor);
   }
 
   async #sendTable(
     { request, reply, form, document, look }: Visit,
     response: GatewayResponse,
   ): Promise<void> {
-    const accept = form === 'csv' && look.isMarked ? MARKED_CSV : (TABLES[form] ?? '');
+    const accept = form === 'csv' && look.isMarked ? MARKED_CSV : FORMS[form].type;
     const { maxAnswerBytes } = this.#host.config;
     const job = { flow: UNPROVEN };
     const tables = this.#gateway.api<Tables>('csv-tables');
@@ -428,10 +396,7 @@ function pageFor(
 ): string {
   const beside = besidePage(document, given);
   const url = `${base}/c/${beside('')}`;
-  const forms = FORMS.filter((form) => {
-    if (form === 'page' || (form in TABLES && document.table === null)) return false;
-    return facts !== null || (form !== 'svg' && form !== 'png');
-  });
+  const forms = formsBeside(document).filter((form) => facts !== null || FORMS[form].kind !== 'picture');
   return pageOf({
     title: headingOf(document, variables) ?? facts?.title ?? document.name,
     description: document.description,
@@ -447,6 +412,9 @@ function pageFor(
     oembedUrl: `${base}/oembed?url=${encodeURIComponent(url)}`,
   });
 }
+
+/** True if a form shows the picture. */
+const isDrawn = (form: Form) => FORMS[form].kind === 'page' || FORMS[form].kind === 'picture';
 
 /** Returns the addresses of the forms of a document, from where its page is; that of the page has no ending. */
 function besidePage({ name }: PublicDocument, given: string): (form: string, look?: string) => string {

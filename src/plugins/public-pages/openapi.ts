@@ -2,16 +2,8 @@ import { isNonNullType, valueFromASTUntyped } from 'graphql';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { createPrices, type OperationPrice } from '../../graphql/request/own-requests.ts';
 import { jsonSchemaOf } from '../../graphql/schema/json-schema.ts';
+import { FORMS, type Form, formsBeside } from './document-forms.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  '': 'text/html',
-  '.json': 'application/json',
-  '.csv': 'text/csv',
-  '.arrow': 'application/vnd.apache.arrow.stream',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-};
 
 const LOOK_PARAMETERS = [
   { name: 'theme', in: 'query', schema: { type: 'string', enum: ['light', 'dark'], default: 'light' } },
@@ -54,9 +46,9 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
     /** Describes them in OpenAPI's words, with paths behind the address `base`. */
     async text(base: string, version: string): Promise<string> {
       const paths = (await priced()).flatMap(({ document, price }) =>
-        endingsOf(document).map((ending) => [
-          `/c/${document.name}${ending}`,
-          itemOf(document, ending, price),
+        (['page', ...formsBeside(document)] as const).map((form) => [
+          `/c/${document.name}${form === 'page' ? '' : `.${form}`}`,
+          itemOf(document, form, price),
         ]),
       );
       return JSON.stringify({
@@ -70,7 +62,7 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
     async things() {
       return (await priced()).map(({ document, price }) => {
         const { name, title, description, variables } = document;
-        const forms = endingsOf(document).filter((ending) => ending !== '');
+        const forms = formsBeside(document).map((form) => `.${form}`);
         const given = variables.map((variable) => variable.name).join(', ');
         const costs =
           price === null
@@ -91,26 +83,21 @@ const MARK_PARAMETER = {
   schema: { type: 'string', enum: ['present', 'absent'], default: 'absent' },
 };
 
-function endingsOf({ table }: PublicDocument): readonly string[] {
-  return Object.keys(TYPES).filter((ending) => table !== null || (ending !== '.csv' && ending !== '.arrow'));
-}
-
-function itemOf(document: PublicDocument, ending: string, price: OperationPrice): object {
+function itemOf(document: PublicDocument, form: Form, price: OperationPrice): object {
   const { name, title, description } = document;
   const { limit: _, ...calls } = price ?? {};
-  const isPicture = ending === '.svg' || ending === '.png';
   return {
     get: {
-      operationId: `${name}${ending.replace('.', '_')}`,
+      operationId: form === 'page' ? name : `${name}_${form}`,
       summary: title ?? name,
       ...(description === null ? {} : { description }),
       parameters: [
         ...parametersOf(document),
-        ...(isPicture ? LOOK_PARAMETERS : []),
-        ...(ending === '.csv' ? [MARK_PARAMETER] : []),
+        ...(FORMS[form].kind === 'picture' ? LOOK_PARAMETERS : []),
+        ...(form === 'csv' ? [MARK_PARAMETER] : []),
       ],
       responses: {
-        200: { description: 'As asked for.', content: { [TYPES[ending] ?? '']: {} } },
+        200: { description: 'As asked for.', content: { [FORMS[form].type]: {} } },
         304: { description: 'The data are those of `If-None-Match`.' },
         ...REFUSALS,
       },

@@ -160,19 +160,12 @@ export async function openPublicDocuments(
 }
 
 async function readPublicFile(path: string): Promise<GivenDocuments> {
-  const text = await readFile(path, 'utf8').catch((cause: Error) => {
-    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
-  });
-  let json: unknown;
   try {
-    json = JSON.parse(text);
+    return new Map(Object.entries(PublicFile.parse(JSON.parse(await readFile(path, 'utf8')))));
   } catch (cause) {
-    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no JSON: ${String(cause)}`, { cause });
+    const problem = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no file of them:\n${problem}`, { cause });
   }
-  const parsed = PublicFile.safeParse(json);
-  if (!parsed.success)
-    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no file of them:\n${z.prettifyError(parsed.error)}`);
-  return new Map(Object.entries(parsed.data));
 }
 
 function publicDocument(

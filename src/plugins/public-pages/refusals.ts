@@ -39,8 +39,13 @@ export function refusalOf({ code, message, fields, retryable }: Failure, request
   return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
 }
 
-export function badRequest(status: number, message: string, requestId: string): PictureRefusal {
-  return { status, code: 'BAD_REQUEST', message, body: errorBody('BAD_REQUEST', message, { requestId }) };
+export function badRequest(
+  status: number,
+  message: string,
+  requestId: string,
+  code: 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR' = 'BAD_REQUEST',
+): PictureRefusal {
+  return { status, code, message, body: errorBody(code, message, { requestId }) };
 }
 
 export const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting down.', {

@@ -1,0 +1,22 @@
+import type { PublicDocument } from './public-documents.ts';
+
+/** Forms of a public document by the endings of their addresses; that without one is the page. */
+export const FORMS = {
+  page: { type: 'text/html', kind: 'page' },
+  json: { type: 'application/json', kind: 'data' },
+  csv: { type: 'text/csv', kind: 'table' },
+  arrow: { type: 'application/vnd.apache.arrow.stream', kind: 'table' },
+  svg: { type: 'image/svg+xml', kind: 'picture' },
+  png: { type: 'image/png', kind: 'picture' },
+} as const;
+
+export type Form = keyof typeof FORMS;
+
+export const isForm = (ending: string): ending is Form => Object.hasOwn(FORMS, ending);
+
+/** Lists the forms that a document has beside its page. */
+export function formsBeside({ table }: PublicDocument): readonly Form[] {
+  return Object.keys(FORMS)
+    .filter(isForm)
+    .filter((form) => form !== 'page' && (table !== null || FORMS[form].kind !== 'table'));
+}
