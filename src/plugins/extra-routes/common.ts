@@ -3,6 +3,7 @@ import { warned } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { DEFAULT_ROWS } from '../../observations/loaders/listings.ts';
 import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/records/envelope.ts';
+import type { Tag } from '../../service/rights.ts';
 import { Failure } from '../../shared/errors.ts';
 
 /** Years to ask for, both included; a side that is left out is open. */
@@ -10,6 +11,9 @@ export interface YearsParams {
   readonly startYear?: number | undefined;
   readonly endYear?: number | undefined;
 }
+
+/** What the routes have in common that the specification names no paths for: the service may lack any. */
+export const ofPart = (tag: Tag) => ({ isPublic: false, tag, isOptional: true, caching: 'ttl' }) as const;
 
 /** Calls that one list may take beyond its first. */
 const MAX_FURTHER_CALLS = 24;

@@ -30,7 +30,7 @@ import {
   withLeftOut,
 } from '../../service/records/envelope.ts';
 import { periodIn } from '../../shared/periods.ts';
-import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import { checkNotEmpty, narrowed, ofPart, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 import type { CountryPoliciesArgs, Resolvers, ResolversParentTypes } from './generated.ts';
 import type { PolicyOverviewRecord, PolicyRecord } from './records.ts';
 
@@ -53,10 +53,7 @@ const MAX_POLICIES = 500;
 /** Observed: `top_limit` from 1 to 20; the latest policy, a count of those in force, and recent ones. */
 const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
   route: '/v1/policies/country/{code}',
-  isPublic: false,
-  tag: 'policy',
-  isOptional: true,
-  caching: 'ttl',
+  ...ofPart('policy'),
   params: ({ code, top }) => ({
     path: { code: code.toUpperCase() },
     query: { top_limit: top?.toString() },
@@ -68,10 +65,7 @@ const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
 /** Observed: these filters, years, and `limit` from 1 to 500. */
 const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
   route: '/v1/policies',
-  isPublic: false,
-  tag: 'policy',
-  isOptional: true,
-  caching: 'ttl',
+  ...ofPart('policy'),
   params: ({ countryCode, documentType, status, search, startYear, endYear }) => ({
     query: {
       country_code: countryCode?.toUpperCase(),

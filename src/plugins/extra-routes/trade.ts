@@ -25,7 +25,7 @@ import {
   rowListIn,
   stringIn,
 } from '../../service/records/envelope.ts';
-import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import { checkNotEmpty, narrowed, ofPart, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 import type { CountryTradeFlowsArgs, Resolvers, ResolversParentTypes } from './generated.ts';
 import type {
   TradeFlowRecord,
@@ -52,10 +52,7 @@ const MAX_FLOWS = 1_000;
 /** Observed: `start_year`, `end_year`, `top_limit` from 1 to 20. */
 const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
   route: '/v1/trade/overview/{code}',
-  isPublic: false,
-  tag: 'trade',
-  isOptional: true,
-  caching: 'ttl',
+  ...ofPart('trade'),
   params: ({ code, top, startYear, endYear }) => ({
     path: { code: code.toUpperCase() },
     query: {
@@ -74,10 +71,7 @@ const tradeOverview: Endpoint<TradeOverviewParams, TradeOverviewRecord> = {
 /** Observed: these filters, years, and `limit` from 1 to 1000. */
 const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
   route: '/v1/trade/flows',
-  isPublic: false,
-  tag: 'trade',
-  isOptional: true,
-  caching: 'ttl',
+  ...ofPart('trade'),
   params: ({ reporterCode, partnerCode, productCode, flowType, startYear, endYear }) => ({
     query: {
       reporter_country_code: reporterCode?.toUpperCase(),
@@ -111,10 +105,7 @@ const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
 function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
   const endpoint: Endpoint<CountryParams, RowList<Row>> = {
     route,
-    isPublic: false,
-    tag: 'trade',
-    isOptional: true,
-    caching: 'ttl',
+    ...ofPart('trade'),
     params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
     decode: (body, { code }) =>
       rowListIn(body, route, (list) =>

@@ -152,27 +152,19 @@ async function workAtDesk(
   }
 }
 
-function termsIn(name: string, options: CreateOptions) {
-  const { perMinute, perDay, perMonth, visitorPerMinute, documents } = options;
+/** Returns the terms that options give: most are called as these are. */
+function termsIn(
+  name: string,
+  { expires, origin, tag, group, groupPerMinute, groupPerDay, groupPerMonth, ...terms }: CreateOptions,
+) {
+  const budget = { perMinute: groupPerMinute, perDay: groupPerDay, perMonth: groupPerMonth };
   return {
+    ...terms,
     name,
-    expiresAt: options.expires === undefined ? null : instantOf(options.expires),
-    origins: options.origin,
-    tags: options.tag,
-    documents,
-    perMinute,
-    perDay,
-    perMonth,
-    visitorPerMinute,
-    group:
-      options.group === undefined
-        ? null
-        : {
-            name: options.group,
-            perMinute: options.groupPerMinute,
-            perDay: options.groupPerDay,
-            perMonth: options.groupPerMonth,
-          },
+    expiresAt: expires === undefined ? null : instantOf(expires),
+    origins: origin,
+    tags: tag,
+    group: group === undefined ? null : { name: group, ...budget },
   };
 }
 

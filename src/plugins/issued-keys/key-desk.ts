@@ -324,37 +324,30 @@ function daysUpTo(nowMs: number, count: number): readonly string[] {
  * @param keys the newest first; the first of each name tells its limits
  */
 export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[], nowMs: number) {
-  const groups = new Map<string, { readonly members: Set<string>; readonly limit: number | null }>();
-  for (const { name, group } of keys) {
-    if (group === null) continue;
-    const forecastGroup = groups.get(group.name) ?? { members: new Set(), limit: group.perMonth };
-    forecastGroup.members.add(name);
-    groups.set(group.name, forecastGroup);
-  }
-  const limits = new Map<string, number | null>();
-  for (const { name, perMonth } of keys) if (!limits.has(name)) limits.set(name, perMonth);
-  const sinceOf = (names: ReadonlySet<string>) =>
-    Math.min(...keys.filter(({ name }) => names.has(name)).map(({ createdAt }) => msOf(createdAt)));
-  const forecastOf = (
-    name: string,
-    of: 'key' | 'group',
-    names: ReadonlySet<string>,
-    limit: number | null,
-  ) => ({
-    name,
-    of,
-    ...paceOf(
-      rows.filter(({ key }) => names.has(key)),
-      sinceOf(names),
-      nowMs,
-      limit,
-    ),
-    limit,
+  const owners = new Map<string, ForecastOwner>();
+  const note = (of: ForecastOwner['of'], { name, perMonth: limit }: ForecastTerms, member: string) => {
+    const owner = owners.get(`${of} ${name}`) ?? { name, of, limit, members: new Set() };
+    owner.members.add(member);
+    owners.set(`${of} ${name}`, owner);
+  };
+  for (const key of keys) note('key', key, key.name);
+  for (const { name, group } of keys) if (group !== null) note('group', group, name);
+  return Array.from(owners.values(), ({ name, of, limit, members }) => {
+    const ofMembers = keys.filter((key) => members.has(key.name));
+    const sinceMs = Math.min(...ofMembers.map(({ createdAt }) => msOf(createdAt)));
+    const memberRows = rows.filter(({ key }) => members.has(key));
+    return { name, of, ...paceOf(memberRows, sinceMs, nowMs, limit), limit };
   });
-  return [
-    ...[...limits].map(([name, limit]) => forecastOf(name, 'key', new Set([name]), limit)),
-    ...[...groups].map(([name, { members, limit }]) => forecastOf(name, 'group', members, limit)),
-  ];
+}
+
+type ForecastTerms = Pick<IssuedKey, 'name' | 'perMonth'>;
+
+/** A key or a group: calls of its members, by the names of their keys, count against one limit. */
+interface ForecastOwner {
+  readonly name: string;
+  readonly of: 'key' | 'group';
+  readonly limit: number | null;
+  readonly members: Set<string>;
 }
 
 /** @param sinceMs instant before which there can have been no calls */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Mutex } from 'async-mutex';
 import type { NotedOperation } from '../../service/caller.ts';
 import { dayOf, type IssuedKey } from './key.ts';
 import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-store.ts';
@@ -33,7 +34,8 @@ export class Usage {
   /** Rows that are on their way, under a name by which they count once. */
   #leaving: { readonly batch: string; readonly rows: readonly UsageRow[] } | null = null;
   #timer: NodeJS.Timeout | undefined;
-  #flushing: Promise<void> | null = null;
+  /** Only one batch is on its way; what is noted in its time goes with the next. */
+  readonly #turn = new Mutex();
   /** Sums since the process began, by key and measure. */
   readonly #sums = new Map<string, Record<string, number>>();
 
@@ -68,18 +70,10 @@ export class Usage {
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // Only one batch is on its way; what is noted in its time goes with the next.
-    while (this.#flushing !== null) await this.#flushing;
-    this.#flushing = this.#write().finally(() => {
-      this.#flushing = null;
+    await this.#turn.runExclusive(async () => {
+      const isAgain = this.#leaving !== null;
+      if ((await this.#send()) && isAgain) await this.#send();
     });
-    await this.#flushing;
-  }
-
-  async #write(): Promise<void> {
-    const isAgain = this.#leaving !== null;
-    if (!(await this.#send()) || !isAgain) return;
-    await this.#send();
   }
 
   /** True if nothing is on its way any more. */

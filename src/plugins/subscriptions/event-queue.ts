@@ -1,6 +1,5 @@
 import type { ServiceMeans } from '../../gateway/plugin.ts';
 import type { Figures } from '../../observations/fetch.ts';
-import type { Demand } from '../../observations/planner/demand.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
@@ -37,25 +36,6 @@ export interface LiveEvent<Value> {
   readonly warning: LiveWarning | null;
   /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
   readonly bill: Bill;
-}
-
-/** The source of a subscription's events, on behalf of its caller. */
-export interface LiveSources {
-  /**
-   * Changes of the figures that answer these demands, from now on.
-   * @param since the revision that the subscriber has; null if it has none and wants none
-   * @throws Failure if the present figures can't be known
-   */
-  figures(
-    demands: readonly Demand[],
-    since: string | null,
-  ): Promise<AsyncIterable<LiveEvent<ObservationChangesRecord>>>;
-  /**
-   * Runs of sources, from now on.
-   * @param keys null for all sources
-   * @throws Failure if the service refuses the key, or knows no such source
-   */
-  sources(keys: readonly string[] | null): Promise<AsyncIterable<LiveEvent<SourceRecord>>>;
 }
 
 /** Adds the calls of one bill to another, as far as events tell them. */

@@ -58,6 +58,11 @@ class Outflow {
 
 const ADDRESS = '/graphql/stream';
 
+const NO_KEY = new Failure(
+  'UNAUTHENTICATED',
+  'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
+);
+
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 
 /** Milliseconds that a reserved stream waits for its reader. */
@@ -208,13 +213,9 @@ class SharedStreams {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
     const requestId = raw.id;
-    if (authorization === undefined || !isBearer(authorization))
-      return refusal(
-        401,
-        'UNAUTHENTICATED',
-        'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
-        { requestId },
-      );
+    const refuse = (status: number, message: string) =>
+      refusal(status, 'BAD_REQUEST', message, { requestId });
+    if (authorization === undefined || !isBearer(authorization)) return refusalOf(NO_KEY, requestId);
     const holder = await this.#live.holderOf(authorization).catch((error: unknown) => {
       if (error instanceof Failure) return error;
       throw error;
@@ -225,15 +226,11 @@ class SharedStreams {
     const token = tokenOf(raw);
     if (token === null) {
       if (headers.get('accept') === EVENT_STREAM) return null;
-      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`, {
-        requestId,
-      });
+      return refuse(406, `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
     }
     const stream = this.#streams.get(token);
     if (stream === undefined || stream.holder !== holder.name)
-      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.', {
-        requestId,
-      });
+      return refuse(404, 'There is no stream of this token. Reserve one by PUT.');
     context.outflow = stream.outflow;
     context.token = token;
     return token;

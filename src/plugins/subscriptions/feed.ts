@@ -1,6 +1,7 @@
 import { Mutex } from 'async-mutex';
 import { type PlanLimits, PUBLISHED_PLANS, type QuotaRecord, type RateLimit } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
+import type { Demand } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
 import { openBill } from '../../service/bill.ts';
@@ -20,7 +21,6 @@ import type { LiveWarning } from '../../shared/warnings.ts';
 import {
   EventQueue,
   type LiveParts,
-  type LiveSources,
   type Look,
   mergeBill,
   noteCalls,
@@ -219,17 +219,17 @@ class Feed {
     this.#figures = new FigureWatch(caller.tenant, parts);
   }
 
-  /** Does the work of `figures` of {@link LiveSources}. */
-  readonly figures = (caller: Caller, ...[demands, since]: Parameters<LiveSources['figures']>) =>
-    this.#join(caller, async (task, before) => {
+  figures(caller: Caller, demands: readonly Demand[], since: string | null) {
+    return this.#join(caller, async (task, before) => {
       await this.#learnSources(task);
       const sources = { look: this.#look, byMetric: this.#byMetric };
       return this.#figures.subscribe(demands, since, sources, task, before);
     });
+  }
 
-  /** Does the work of `sources` of {@link LiveSources}. */
-  readonly sources = (caller: Caller, ...[keys]: Parameters<LiveSources['sources']>) =>
-    this.#join(caller, async () => this.#sources.subscribe(keys, this.#look));
+  sources(caller: Caller, keys: readonly string[] | null) {
+    return this.#join(caller, async () => this.#sources.subscribe(keys, this.#look));
+  }
 
   /** Ends all subscriptions, without a word. */
   close(): void {
@@ -470,6 +470,8 @@ class Feed {
   }
 }
 
+export type LiveSources = ReturnType<ReturnType<typeof createFeeds>['of']>;
+
 /** Opens the feeds of all keys, one each, and of each budget under the gateway's own, as long as anybody subscribes under it. */
 export function createFeeds(parts: LiveParts, onError: OnError) {
   const feeds = new Map<Tenant | string, Feed>();
@@ -491,13 +493,23 @@ export function createFeeds(parts: LiveParts, onError: OnError) {
   }
 
   return {
-    /** Returns the source of events for a caller's subscriptions. */
-    of: (caller: Caller): LiveSources => ({
-      async figures(...asked) {
+    /** Returns the sources of events for a caller's subscriptions. */
+    of: (caller: Caller) => ({
+      /**
+       * Changes of the figures that answer these demands, from now on.
+       * @param since the revision that the subscriber has; null if it has none and wants none
+       * @throws Failure if the present figures can't be known
+       */
+      async figures(demands: readonly Demand[], since: string | null) {
         checkRight(caller, observations.tag);
-        return feedOf(caller).figures(caller, ...asked);
+        return feedOf(caller).figures(caller, demands, since);
       },
-      sources: (...asked) => feedOf(caller).sources(caller, ...asked),
+      /**
+       * Runs of sources, from now on.
+       * @param keys null for all sources
+       * @throws Failure if the service refuses the key, or knows no such source
+       */
+      sources: (keys: readonly string[] | null) => feedOf(caller).sources(caller, keys),
     }),
     stop() {
       for (const feed of feeds.values()) feed.close();

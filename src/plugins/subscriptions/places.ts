@@ -26,7 +26,7 @@ const LEAST_UNREAD = 1_000;
 const MAX_READING = 2;
 
 interface KeySubscriptions {
-  readonly isProven: () => boolean;
+  readonly tenant: Tenant;
   count: number;
   /** Those of each of its visitors, if it has several. */
   readonly byVisitor: Map<string, number>;
@@ -50,8 +50,6 @@ export class SubscriptionPlaces {
   readonly #admission: Admitting;
   /** Subscriptions by key; under the gateway's own, by the budget of each issued key. */
   readonly #taken = new Map<Tenant | string, KeySubscriptions>();
-  /** Number of those that have begun, of all keys. */
-  #begun = 0;
   /** Characters of those that wait to be read under keys without proof. */
   #unread = 0;
   readonly #reading = new Semaphore(MAX_READING);
@@ -70,7 +68,7 @@ export class SubscriptionPlaces {
     const { tenant } = caller;
     const whose = caller.budget?.name ?? tenant;
     const taken = this.#taken.get(whose) ?? {
-      isProven: () => tenant.isProven,
+      tenant,
       count: 0,
       byVisitor: new Map(),
       begun: 0,
@@ -104,9 +102,8 @@ export class SubscriptionPlaces {
       begin: <Result>(work: () => Promise<Result>): Promise<Result> =>
         taken.beginning.runExclusive(async () => {
           const result = await this.#admitted(taken, caller, work);
-          if (isGiven) return result;
-          begun = 1;
-          this.#note(taken, begun);
+          if (!isGiven) begun = 1;
+          taken.begun += begun;
           return result;
         }),
       /** Reads it in a slice of its own: anybody may send many, and each may take milliseconds. */
@@ -123,7 +120,7 @@ export class SubscriptionPlaces {
         if (isGiven) return;
         isGiven = true;
         noteRead();
-        this.#note(taken, -begun);
+        taken.begun -= begun;
         taken.count -= 1;
         noteOfVisitor(-1);
         tenant.underWay -= 1;
@@ -132,16 +129,9 @@ export class SubscriptionPlaces {
     };
   }
 
-  #note(taken: KeySubscriptions, begun: number): void {
-    taken.begun += begun;
-    this.#begun += begun;
-  }
-
   #begunUnproven(): number {
-    // Fewer than so many in all: nothing to look for.
-    if (this.#begun < MAX_UNPROVEN) return 0;
     let count = 0;
-    for (const { isProven, begun } of this.#taken.values()) if (!isProven()) count += begun;
+    for (const { tenant, begun } of this.#taken.values()) if (!tenant.isProven) count += begun;
     return count;
   }
 

@@ -8,7 +8,8 @@ import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
 import { readPart } from '../../graphql/schema/sdl.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
-import type { LiveEvent, LiveSources, ObservationChangesRecord } from './event-queue.ts';
+import type { LiveEvent, ObservationChangesRecord } from './event-queue.ts';
+import type { LiveSources } from './feed.ts';
 import type { Resolvers, ResolversParentTypes } from './generated.ts';
 
 /** The context of a subscription that begins. */
