@@ -194,18 +194,21 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
  * The suspects that the service's own list lacks, if they are many and the list has all that there are. Looks at lists, each
  * once a search, if they tell more of many suspects than further calls.
  */
-async function unlistedIn({ rectangle, search: { lists } }: Task, search: Search): Promise<Suspects> {
+async function unlistedIn({ rectangle, search: names }: Task, search: Search): Promise<Suspects> {
   const { learned, ask, sending } = search;
   const suspected = (dimension: Dimension) => suspectsIn(rectangle, learned)[dimension];
   const unlistedOf = async (dimension: Dimension) => {
     if (suspected(dimension).length < MANY_SUSPECTS) return [];
-    lists[dimension] ??= listOrNone(
+    names.lists[dimension] ??= listOrNone(
       () => (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending)),
       sending,
     );
-    const list = await lists[dimension];
-    const names = list && allNamesIn(list, learned.figured[dimension]);
-    const unlisted = suspected(dimension).filter((name) => names?.has(name.toUpperCase()) === false);
+    const list = await names.lists[dimension];
+    const all = list && allNamesIn(list, learned.figured[dimension]);
+    // It may lack any number of countries, most of which the service refuses: enough to find one of them, or two.
+    if (list != null && all === null && dimension === 'countries')
+      names.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
+    const unlisted = suspected(dimension).filter((name) => all?.has(name.toUpperCase()) === false);
     return unlisted.length < MANY_SUSPECTS ? [] : unlisted;
   };
   const metrics = await unlistedOf('metrics');

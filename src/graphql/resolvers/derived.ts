@@ -7,6 +7,7 @@ import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/p
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
 import { type Period, periodOf, shiftedPeriod } from '../../shared/periods.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../schema/context.ts';
@@ -427,7 +428,9 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
       };
     });
     const wanted = groups.flatMap((group) => group.wanted);
-    return mapValue(context.loaders.observations.operands.preferLatest(wanted), (outcomes) => {
+    const answered = context.loaders.observations.operands.preferLatest(wanted);
+    const decided = among == null ? withoutUnlisted(wanted, answered, context) : answered;
+    return mapValue(decided, (outcomes) => {
       warnOfOperands(outcomes, context, info);
       const counterparts = groups.flatMap((group, i) =>
         counterpartsFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
@@ -449,6 +452,36 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
     });
   });
 };
+
+/** A covered country that the service refuses, and its own list lacks, has no figures: nobody has named it. */
+function withoutUnlisted(
+  wanted: readonly WantedFigure[],
+  answered: PromiseOrValue<readonly Outcome[]>,
+  { loaders }: GraphContext,
+): PromiseOrValue<readonly Outcome[]> {
+  const isRefused = (outcome: Outcome) => outcome instanceof Failure && outcome.code === 'BAD_USER_INPUT';
+  return mapValue(answered, (outcomes) => {
+    if (!outcomes.some(isRefused)) return outcomes;
+    return mapValue(listedCountries(loaders), (listed) => {
+      if (listed === null) return outcomes;
+      loaders.servedBy(listed);
+      const isUnlisted = (i: number) => !listed.has(wanted[i]?.countryCode ?? '');
+      return outcomes.map((outcome, i) => (isRefused(outcome) && isUnlisted(i) ? [] : outcome));
+    });
+  });
+}
+
+/** The countries of the service's own list, if that has all; it is asked for, if it isn't cached. */
+async function listedCountries(loaders: GraphContext['loaders']) {
+  const cachedNames = await loaders.cachedNames('countries');
+  if (cachedNames !== null) return cachedNames;
+  try {
+    await loaders.countries();
+  } catch {
+    return null;
+  }
+  return loaders.cachedNames('countries');
+}
 
 const OF_PLACE = new Misfit('place', 'the figure is that of a place, which is not ranked among countries');
 
