@@ -28,7 +28,7 @@ export function drawScenarios(
   mode?: 'offline',
 ): NamedScenario[] {
   const of = { seed, service, habits: { ...drawHabits(seed, service), ...habits } };
-  if (mode === 'offline') return [drawOffline(of, operations)];
+  if (mode === 'offline') return [drawOffline(of, operations, KILLS)];
   const share = (part: number) => Math.max(1, Math.round(operations * part));
   return [
     ...drawCold(of, share(0.3)),
@@ -150,11 +150,15 @@ function drawKeys(of: Drawn, count: number): NamedScenario {
   return { mode: 'keys', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
 }
 
+/** Times that a fill is killed, if it is most of what is asked for. */
+const KILLS = 3;
+
 /** Operations without the service, over a store that a fill has filled before. */
-function drawOffline(of: Drawn, count: number): NamedScenario {
-  const { env, draw } = toolsFor(of, 'offline');
+function drawOffline(of: Drawn, count: number, kills = 0): NamedScenario {
+  const { dice, env, draw } = toolsFor(of, 'offline');
   const steps = Array.from({ length: count }, (_, i) => asking(draw(i), { explains: false }));
-  return { mode: 'offline', ...of, env: { ...env, OFFLINE: 'on' }, steps: [{ kind: 'fill' }, ...steps] };
+  const fill: Step = { kind: 'fill', kills: Array.from({ length: kills }, () => dice.between(1, 12)) };
+  return { mode: 'offline', ...of, env: { ...env, OFFLINE: 'on' }, steps: [fill, ...steps] };
 }
 
 const PAST_TTL_SECONDS = 301;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fillHere } from '../plugins/offline/filling.ts';
+import { fillApart, fillHere } from '../plugins/offline/filling.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { semanticNulls } from '../support/semantic-nulls.ts';
 import { absentQuestion, wrongAbsences } from './absences.ts';
@@ -39,8 +39,8 @@ export type Step =
       readonly again?: boolean;
     }
   | { readonly kind: 'revise'; readonly nth: number }
-  /** Fills the store of the first key, and has the service go. */
-  | { readonly kind: 'fill' }
+  /** Fills the store of the first key, and has the service go. It is killed before, after so many waits for a minute each time. */
+  | { readonly kind: 'fill'; readonly kills?: readonly number[] }
   | { readonly kind: 'wait'; readonly seconds: number };
 
 /** One gateway over one service, and the steps to take: all that is needed to see a fault again. */
@@ -87,7 +87,7 @@ export async function play(scenario: Scenario): Promise<Outcome[]> {
     for (const [at, step] of scenario.steps.entries()) {
       if (step.kind === 'wait') stage.wait(step.seconds);
       else if (step.kind === 'revise') stage.revise(step.nth);
-      else if (step.kind === 'fill') await stage.fill();
+      else if (step.kind === 'fill') await stage.fill(step.kills);
       else outcomes.push(...(await stage.ask(step, at)));
     }
     return outcomes;
@@ -183,17 +183,22 @@ class Stage {
     if (this.#folder !== null) await rm(this.#folder, { recursive: true });
   }
 
-  async fill(): Promise<void> {
+  async fill(kills: readonly number[] = []): Promise<void> {
     const clock = { nowMs: Date.now() + this.#time.offset };
-    const { stdout, stderr } = await fillHere({
-      options: { all: true, records: true, yes: true, json: true, plan: 'team', key: KEYS[0] },
-      env: {
-        ...this.#scenario.env,
-        COUNTRY_DATA_URL: this.#service.url,
-        CACHE_URL: storeIn(this.#folder ?? ''),
-      },
+    const env = {
+      ...this.#scenario.env,
+      COUNTRY_DATA_URL: this.#service.url,
+      CACHE_URL: storeIn(this.#folder ?? ''),
+    };
+    const filling = {
+      options: { all: true, records: true, yes: true, json: true, key: KEYS[0] },
+      env,
       clock,
-    });
+    } as const;
+    for (const killAfterWaits of kills) await fillApart({ ...filling, killAfterWaits });
+    this.#service.takeLog();
+    this.#service.takeResets();
+    const { stdout, stderr } = await fillHere(filling);
     const { bill } = JSON.parse(stdout);
     const received = this.#service.received();
     // A request that was reset may have arrived or not.
