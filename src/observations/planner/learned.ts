@@ -164,9 +164,14 @@ export function createLearned(now: () => number) {
       for (const key of metricKeys) answered.metrics.add(key);
       const [first] = rows;
       if (first !== undefined) figuredPair = { countryCode: first.countryCode, metricKey: first.metricKey };
-      for (const { countryCode, metricKey } of rows) {
-        if (!figured.countries.has(countryCode)) figured.countries.add(countryCode.toUpperCase());
-        if (!figured.metrics.has(metricKey)) figured.metrics.add(metricKey);
+      let before: Pair | undefined;
+      for (const row of rows) {
+        const { countryCode, metricKey } = row;
+        if (countryCode !== before?.countryCode && !figured.countries.has(countryCode))
+          figured.countries.add(countryCode.toUpperCase());
+        if (metricKey !== before?.metricKey && !figured.metrics.has(metricKey))
+          figured.metrics.add(metricKey);
+        before = row;
       }
       return facts();
     },
