@@ -47,8 +47,8 @@ const WAYS: Readonly<
     unpack: (text: string) => JSON.parse(zstdDecompressSync(Buffer.from(text, 'base64')).toString()),
   },
   'as held: zstd where it pays': {
-    pack: (rows) => packing.stringify({ value: rows }),
-    unpack: (text: string) => packing.parse(text).value,
+    pack: (rows) => packing.stringify(rows),
+    unpack: (text: string) => packing.parse(text),
   },
 };
 

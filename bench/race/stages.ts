@@ -21,7 +21,7 @@ const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegEx
   ],
   ['log and metrics', /^src\/server\/(metrics|log)|prom-client|pino/],
   ['open and close the run', /^src\/(graphql\/(request|schema\/context)|gateway)/],
-  ['keys, quota, cache', /^src\/(cache|keys|graphql\/cost)|lru-cache/],
+  ['keys, quota, cache', /^src\/(cache|keys|graphql\/cost)|lru-cache|keyv/],
   ['plan and cover', /^src\/observations\/planner/],
   ['demands', /^src\/observations\/loaders|dataloader/],
   ['resolvers', /^src\/graphql\/(resolvers|schema)/],

@@ -1,5 +1,6 @@
 /** Says what one kind of store outside this process does, and holds the parts that several kinds have in common. */
 
+import type { KeyvStorageEntry } from 'keyv';
 import { createLru, type Shrinkable } from './lru.ts';
 import type {
   CounterSnapshot,
@@ -14,7 +15,8 @@ import type {
 export type OnError = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `guarded-backing.ts` stands before it. */
-export interface Backing extends Texts, Partial<Shrinkable> {
+export interface Backing extends Partial<Shrinkable> {
+  readonly adapter: Adapter;
   readonly sharedCounters: SharedCounters | null;
   readonly leases: Leases | null;
   clear(prefix: string): Promise<void>;
@@ -24,18 +26,10 @@ export interface Backing extends Texts, Partial<Shrinkable> {
   close(): Promise<void>;
 }
 
-/** Values of a store as texts. */
-export interface Texts {
-  /** Reads texts by the places of their keys; anything else than a text for a key that has none. */
-  getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  setMany(entries: readonly TextEntry[]): Promise<unknown>;
-}
-
-export interface TextEntry {
-  readonly key: string;
-  readonly text: string;
-  /** In milliseconds since the epoch. Texts past it are swept by the store itself. */
-  readonly expires: number;
+/** The part of Keyv's storage contract that is used: text or Keyv's envelopes in, the same out. */
+export interface Adapter {
+  getMany(keys: string[]): Promise<unknown[]>;
+  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
 }
 
 /** Milliseconds that counters of a month and notes are retained: longer than any window. */

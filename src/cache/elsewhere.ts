@@ -1,10 +1,12 @@
+import type { KeyvStorageAdapter } from 'keyv';
+import Keyv from 'keyv';
 import { within } from '../shared/async/within.ts';
 import type { Backing } from './backing.ts';
 import { guardedBacking } from './guarded-backing.ts';
 import { openHubBacking } from './hub.ts';
 import { createNearCache } from './near-cache.ts';
 import type { HubLink, Store, StoreOptions } from './store.ts';
-import { createUnpackedStore, StandInCache } from './unpacked-store.ts';
+import { StandInCache, unpackedStore } from './unpacked-store.ts';
 
 /** Prefix of each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
@@ -19,7 +21,7 @@ const MAX_CLOCK_SKEW_MS = 60_000;
 export async function openElsewhere(options: StoreOptions): Promise<Store> {
   const { url, link, timeoutMs, onError } = options;
   if (link !== undefined && isInHub(url)) {
-    const store = storeOver(openHubBacking(link), options);
+    const store = await storeOver(openHubBacking(link), options);
     const shared = { ...store, news: newsOver(link, timeoutMs) };
     return url === 'memory:' ? createNearCache(shared, link) : shared;
   }
@@ -48,31 +50,31 @@ function newsOver({ ask, onPublished, onChanged }: HubLink, timeoutMs: number): 
   };
 }
 
-function storeOver(backing: Backing, options: StoreOptions): Store {
-  const { now = Date.now, url, link, maxBytes, onError } = options;
+async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
+  const { now = Date.now, url, link, maxBytes } = options;
   // A hub's values are at hand in `near`.
   const atHandBytes = isInHub(url) ? 0 : (link?.nearCacheBytes ?? maxBytes * AT_HAND_SHARE);
   const atHand = new StandInCache(atHandBytes);
   const guard = guardedBacking(backing, { ...options, standIn: atHand });
-  const unpacked = createUnpackedStore(guard, atHand);
+  const texts = unpackedStore(guard.adapter, atHand);
+  const keyv = new Keyv({
+    store: texts as unknown as KeyvStorageAdapter,
+    serialization: false,
+  });
+  // A value that can't be written as text is an error too. If nobody listens for it, Keyv throws it at the writer.
+  keyv.on('error', options.onError);
   const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   return {
     async getMany(keys) {
-      const values = await unpacked.getMany(keys.map(named));
+      const values = await keyv.getMany(keys.map(named));
       const latestMs = now() + MAX_CLOCK_SKEW_MS;
       return values.map((value) => (isFromFuture(value, latestMs) ? undefined : value));
     },
     peekMany: null,
     isAllHere: false,
     async setMany(entries, ttlMs) {
-      const namedEntries = entries.map(({ key, value }) => ({ key: named(key), value }));
-      try {
-        return await unpacked.setMany(namedEntries, Date.now() + ttlMs);
-      } catch (error) {
-        // A value that can't be written as text.
-        onError(error);
-        return false;
-      }
+      const written = entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs }));
+      return (await keyv.setMany(written)).every(Boolean);
     },
     clear(prefix) {
       atHand.forget(named(prefix));
@@ -85,7 +87,7 @@ function storeOver(backing: Backing, options: StoreOptions): Store {
     news: null,
     shrink(share) {
       backing.shrink?.(share);
-      atHand.shrink(share);
+      texts.shrink(share);
     },
     close: guard.close,
   };

@@ -9,8 +9,9 @@ import {
   timeout,
   wrap,
 } from 'cockatiel';
+import type { KeyvStorageEntry } from 'keyv';
 import { within } from '../shared/async/within.ts';
-import type { Backing, OnError, TextEntry } from './backing.ts';
+import type { Backing, OnError } from './backing.ts';
 import { StoreOutage } from './outage.ts';
 import type { Leases, SharedCounters } from './store.ts';
 import type { StandInCache } from './unpacked-store.ts';
@@ -128,22 +129,28 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
   };
 
   return {
-    async getMany(keys: readonly string[]): Promise<readonly unknown[]> {
-      const texts = await attempt('read', bounded, () => backing.getMany(keys), null);
-      return texts ?? keys.map((key) => standIn?.get(key)?.text);
-    },
-    /** Resolves to false if the store could not take them. */
-    async setMany(entries: readonly TextEntry[]): Promise<boolean> {
-      const work = async () => {
-        await backing.setMany(entries);
-        return true;
-      };
-      const write = attempt('write', bounded, work, false);
-      writing.add(write);
-      const isWritten = await write;
-      writing.delete(write);
-      standIn?.note(entries, isWritten);
-      return isWritten;
+    // Keyv asks for no more of an adapter than this.
+    adapter: {
+      // Such adapters are handed the instant at which a value expires, not a duration.
+      capabilities: { expires: true },
+      // Expired values are swept by the store itself.
+      deleteMany: async (keys: string[]) => keys.map(() => true),
+      async getMany(keys: string[]): Promise<unknown[]> {
+        const values = await attempt('read', bounded, () => backing.adapter.getMany(keys), null);
+        return values ?? keys.map((key) => standIn?.get(key)?.text);
+      },
+      async setMany(entries: KeyvStorageEntry[]) {
+        const work = async () => {
+          await backing.adapter.setMany(entries);
+          return true;
+        };
+        const write = attempt('write', bounded, work, false);
+        writing.add(write);
+        const isWritten = await write;
+        writing.delete(write);
+        standIn?.note(entries, isWritten);
+        return entries.map(() => isWritten);
+      },
     },
     async clear(prefix: string) {
       const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));

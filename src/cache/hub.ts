@@ -1,5 +1,5 @@
 import { createBirpc } from 'birpc';
-import { type AccountCounts, type Backing, countersOver, createLeases, type TextEntry } from './backing.ts';
+import { type AccountCounts, type Backing, countersOver, createLeases } from './backing.ts';
 import { createLru, type Shrinkable, ValueCache } from './lru.ts';
 import type { HubLink, Lease, LeaseTerms, Note, Window } from './store.ts';
 
@@ -55,6 +55,13 @@ type HubNews =
   | ['store.cleared', prefix: string]
   | ['store.told', key: string, text: string];
 
+/** One value, as text, with its expiry in milliseconds since the epoch. */
+interface HubEntry {
+  readonly key: string;
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed?: () => number): Hub {
   const strings = new ValueCache(maxBytes);
@@ -76,8 +83,9 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
   /** @param taken leases that the member has, by holder: they end with it */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
     'store.get': (keys: readonly string[]) => strings.getMany(keys, Date.now()),
-    'store.set'(entries: readonly TextEntry[]) {
-      for (const { key, text, expires } of entries) strings.set(key, { value: text, expires });
+    'store.set'(entries: readonly HubEntry[]) {
+      for (const { key, text, expires = Number.POSITIVE_INFINITY } of entries)
+        strings.set(key, { value: text, expires });
       void publishToOthers(
         member,
         'store.changed',
@@ -153,8 +161,15 @@ export function openHubBacking({ ask }: HubLink): Backing {
     (...args: readonly unknown[]): Promise<any> =>
       ask(name, ...args);
   return {
-    getMany: asking('store.get'),
-    setMany: asking('store.set'),
+    adapter: {
+      getMany: asking('store.get'),
+      async setMany(entries) {
+        const texts = entries.map(
+          ({ key, value, expires }): HubEntry => ({ key, text: String(value), expires }),
+        );
+        await ask('store.set', texts);
+      },
+    },
     sharedCounters: {
       take: asking('counters.take'),
       read: asking('counters.read'),

@@ -54,6 +54,9 @@ function createConnection(url: string) {
   });
 }
 
+const expiresIn = (atMs: number) =>
+  ({ type: 'PX', value: Math.max(1, Math.ceil(atMs - Date.now())) }) as const;
+
 type Connection = ReturnType<typeof createConnection>;
 
 /** Watches a connection until its user ends it, and connects anew where it falls silent. */
@@ -166,15 +169,17 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
   const ask = askingAny(all);
 
   return {
-    getMany: async (keys) => (keys.length === 0 ? [] : ask((connection) => connection.mGet([...keys]))),
-    async setMany(entries) {
-      const writes = client.multi();
-      for (const { key, text, expires } of entries) {
-        // A duration, since the clock of a Redis may be another.
-        const lifeMs = Math.max(1, Math.ceil(expires - Date.now()));
-        writes.set(key, text, { expiration: { type: 'PX', value: lifeMs } });
-      }
-      await writes.exec();
+    adapter: {
+      getMany: async (keys) => (keys.length === 0 ? [] : ask((connection) => connection.mGet(keys))),
+      async setMany(entries) {
+        const writes = client.multi();
+        for (const { key, value, expires } of entries) {
+          // A duration, since the clock of a Redis may be another.
+          const life = expires === undefined ? {} : { expiration: expiresIn(expires) };
+          writes.set(key, String(value), life);
+        }
+        await writes.exec();
+      },
     },
     sharedCounters: countersIn(client, ask, namespace),
     leases: leasesIn(client, ask, namespace),

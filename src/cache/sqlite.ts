@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../config/config.ts';
 import {
   type AccountCounts,
+  type Adapter,
   type Backing,
   countersOver,
   leasesOver,
@@ -122,8 +123,10 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   }
 
   return {
-    getMany: (keys) => withFile((opened) => opened.getMany(keys)),
-    setMany: (entries) => withFile((opened) => opened.setMany(entries)),
+    adapter: {
+      getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
+      setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
+    },
     sharedCounters: {
       take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
       read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
@@ -144,7 +147,10 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   };
 }
 
-interface OpenedFile extends Omit<Backing, 'close'> {
+interface OpenedFile {
+  readonly adapter: Adapter;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
   readonly sharedCounters: SharedCounters;
   readonly leases: Leases;
   close(): void;
@@ -162,7 +168,7 @@ function openFile(db: DatabaseSync): OpenedFile {
 function storeIn(db: DatabaseSync): OpenedFile {
   prepareTables(db);
   const select = db.prepare(
-    'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND expires >= ?',
+    'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
   );
   const upsert = db.prepare(
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
@@ -180,17 +186,20 @@ function storeIn(db: DatabaseSync): OpenedFile {
   sweep();
 
   return {
-    async getMany(keys) {
-      const rows = select.all(JSON.stringify(keys), Date.now());
-      const byKey = new Map(rows.map(({ key, value }) => [key, value]));
-      return keys.map((key) => byKey.get(key));
-    },
-    async setMany(entries) {
-      inTransaction(db, () => {
-        for (const { key, text, expires } of entries) upsert.run(key, text, expires);
-        writes += 1;
-        if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
-      });
+    adapter: {
+      async getMany(keys) {
+        const nowMs = Date.now();
+        const rows = select.all(JSON.stringify(keys), nowMs, nowMs);
+        const byKey = new Map(rows.map(({ key, value }) => [key, value]));
+        return keys.map((key) => byKey.get(key));
+      },
+      async setMany(entries) {
+        inTransaction(db, () => {
+          for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
+          writes += 1;
+          if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
+        });
+      },
     },
     sharedCounters: countersIn(db),
     leases: leasesIn(db),

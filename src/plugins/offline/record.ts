@@ -117,9 +117,9 @@ async function recordedIn(path: string): Promise<readonly Fixture[]> {
     const byName = new Map<string, unknown>();
     for (const { key, value } of db.prepare('SELECT key, value FROM entries').all()) {
       const name = nameInStore(String(key));
-      const { value: entry } = packing.parse(String(value)) as {
-        readonly value?: { readonly value?: unknown };
-      };
+      const { value: entry } = packing.parse<{ readonly value?: { readonly value?: unknown } }>(
+        String(value),
+      );
       if (name !== null && entry?.value !== undefined) byName.set(name, timeless(entry.value));
     }
     return Array.from(byName, ([name, value]) => ({ name, value }));
