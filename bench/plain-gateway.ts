@@ -104,8 +104,8 @@ export function createPlainGateway(upstreamUrl: string) {
       };
       // DataLoader's own schedule: once the promises that are ready have run.
       const batchGate = {
-        isOpen: true,
-        pause: null,
+        isOpen: () => true,
+        pause: () => null,
         closeDuring: <T>(promise: Promise<T>) => promise,
         pauseDuring: <T>(turn: Promise<T>) => turn,
         openDuring: <T>(figures: Promise<T>) => figures,

@@ -41,7 +41,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   // Only a word that refuses metrics, and no country, is about the metrics of a guess.
   const isAboutMetrics =
     unknown.length > 0 && unknown.every((name) => task.rectangle.metricKeys.includes(name));
-  if (sending.isGuess && !isAboutMetrics) {
+  if (sending.isGuess?.() && !isAboutMetrics) {
     settleAs(task, task.pairs, new WrongGuess());
     return NOT_WHOLE;
   }

@@ -167,7 +167,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     const asking = (most?: number) => ask({ mode, rectangle, limit: most, named }, sending);
     // A guess that is refused may be wrong, unless the service says that it is for `limit`.
     const isForLimit = (refusal: Refusal) =>
-      named === null && !sending.isGuess ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+      named === null && !sending.isGuess?.() ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
     const reply = await asking(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);

@@ -294,7 +294,7 @@ function endAnswered(requests: Iterable<Request>): void {
   }
 }
 
-const isGuess = ({ sending }: Request): boolean => sending.isGuess === true;
+const isGuess = ({ sending }: Request): boolean => sending.isGuess?.() === true;
 
 /** Sends on behalf of all requests of a batch. */
 function sendingOf(batch: Batch): Sending {
@@ -307,9 +307,7 @@ function sendingOf(batch: Batch): Sending {
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     payer: sharedPayer(batch.payers),
     // Others may join until the answer is there.
-    get isGuess() {
-      return requests.size > 0 && Array.from(requests).every(isGuess);
-    },
+    isGuess: () => requests.size > 0 && Array.from(requests).every(isGuess),
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);
     },
@@ -552,7 +550,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           }
           const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
           requests.add(request);
-          if (sending.isGuess) queue.guesses += 1;
+          if (sending.isGuess?.()) queue.guesses += 1;
           if (queue.add(request)) window.demanded();
           else sending.payer.onLeave?.(observations.route);
           window.arrived(self);
@@ -565,7 +563,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           } finally {
             queue.withdraw(request);
             requests.delete(request);
-            if (sending.isGuess) queue.guesses -= 1;
+            if (sending.isGuess?.()) queue.guesses -= 1;
           }
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
           return outcomes;

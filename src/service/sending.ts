@@ -26,8 +26,8 @@ export interface Sending {
   readonly trace?: Trace | undefined;
   /** Called with the status of the answer. */
   readonly onStatus?: (status: number) => void;
-  /** True if nobody has named yet what is asked for: no further call finds out why it is refused. */
-  readonly isGuess?: boolean;
+  /** Returns true while nobody has named what is asked for: no further call finds out why it is refused. */
+  readonly isGuess?: () => boolean;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Has the request go over a connection that nothing has gone over before. */

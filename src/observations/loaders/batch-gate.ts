@@ -39,13 +39,9 @@ export function createBatchGate(longestMs: number) {
 
   return {
     /** False while a load keeps it closed. */
-    get isOpen() {
-      return loading === 0;
-    },
+    isOpen: () => loading === 0,
     /** Settles once the execution goes on; null unless it pauses between two of its turns. */
-    get pause() {
-      return pause;
-    },
+    pause: () => pause,
     /** Keeps the gate closed until the promise settles. It ignores the outcome. */
     closeDuring,
     /** Keeps the gate closed while the execution itself pauses: fields of the same selection may ask after it. */

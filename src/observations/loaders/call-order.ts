@@ -21,9 +21,9 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
   /** Resolves in the next turn of the event loop that the execution doesn't pause in. */
   async function nextTurn(): Promise<void> {
     do {
-      await batchGate.pause;
+      await batchGate.pause();
       await new Promise<void>((resolve) => setImmediate(resolve));
-    } while (batchGate.pause !== null);
+    } while (batchGate.pause() !== null);
   }
 
   return {
@@ -52,7 +52,7 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
       return (async () => {
         // Fields beside them may ask in the same turn, or after a pause.
         await nextTurn();
-        while (leading.size > 0 && batchGate.isOpen) {
+        while (leading.size > 0 && batchGate.isOpen()) {
           await Promise.all(Array.from(leading, ({ isOver }) => isOver));
           // Other calls of the same plan leave in this turn.
           await nextTurn();

@@ -197,7 +197,7 @@ export class OperationOutcomes {
     const isGuess = sets.every((set) => set.isGuess);
     const [{ missingAsOf = null } = {}, ...rest] = sets;
     const areLooked = rest.every((set) => set.missingAsOf === missingAsOf);
-    const from = isGuess ? { ...sending, isGuess } : sending;
+    const from = isGuess ? { ...sending, isGuess: () => true } : sending;
     const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
     outcomes.forEach((outcome, name) => {
       if (outcome instanceof WrongGuess) this.#outcomes.delete(name);
