@@ -1,6 +1,4 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import type { Response } from 'undici';
 import {
   type Config,
@@ -177,7 +175,11 @@ async function storeFinding(config: Config): Promise<Finding> {
   if (cacheUrl === 'memory:' || cacheUrl === 'none') {
     return { isWell: true, name, text: `${cacheUrl} needs nothing beside the program` };
   }
-  if (cacheUrl.startsWith('sqlite:')) return fileFinding(cacheUrl.slice('sqlite:'.length));
+  if (cacheUrl.startsWith('sqlite:')) {
+    // The settings are refused if it can't be; opened, a damaged one would be set aside though a gateway may be at work on it.
+    const isThere = existsSync(cacheUrl.slice('sqlite:'.length));
+    return { isWell: true, name, text: isThere ? 'the file can be written' : 'the file can be made' };
+  }
   // Not the address, which may hold a password.
   const { openStore } = await import('../cache/open-store.ts');
   let problem: unknown;
@@ -200,25 +202,6 @@ async function storeFinding(config: Config): Promise<Finding> {
   if (problem !== undefined)
     return { isWell: false, name, text: `the store is not reached: ${reasonOf(problem)}` };
   return { isWell: true, name, text: 'the store answers' };
-}
-
-/** Looks at a file without opening it: a gateway may be at work on it, and a damaged one would be set aside. */
-async function fileFinding(path: string): Promise<Finding> {
-  const name = 'cache';
-  const isThere = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  try {
-    await access(isThere ? path : dirname(path), constants.R_OK | constants.W_OK);
-    return { isWell: true, name, text: isThere ? 'the file can be written' : 'the file can be made' };
-  } catch (error) {
-    return {
-      isWell: false,
-      name,
-      text: `the file can't be ${isThere ? 'written' : 'made'}: ${reasonOf(error)}`,
-    };
-  }
 }
 
 function report(findings: readonly Finding[]): string {

@@ -208,13 +208,16 @@ interface QueryOptions {
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
 export async function query(question: Question, { url, key, format, bom = false }: QueryOptions) {
-  const document = documentOf(question.query);
+  const document = withOperation(() => parse(question.query));
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
   const reply = await (url === undefined ? askSandbox(question, key) : askGateway(question, url, key));
   const answer =
     format === 'json'
       ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
-      : formatted(rowsOf(document, question.operationName, reply.data), format);
+      : formatted(
+          withOperation(() => tablesInAnswer(document, question.operationName, reply.data)),
+          format,
+        );
   const isWhole = reply.errors.length === 0 && !isEmptyForANameIn(reply);
   const mark = bom ? BYTE_ORDER_MARK : '';
   return { answer: mark + answer, remarks: remarksOn(reply, url === undefined), exitCode: isWhole ? 0 : 1 };
@@ -250,20 +253,13 @@ function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   );
 }
 
-function documentOf(operation: string) {
+/** Does what the operation itself may keep from being done. */
+function withOperation<Result>(work: () => Result): Result {
   try {
-    return parse(operation);
+    return work();
   } catch (error) {
     if (error instanceof GraphQLError)
       throw new CommandError(`The operation can't be read: ${error.message}`);
-    throw error;
-  }
-}
-
-function rowsOf(...answer: Parameters<typeof tablesInAnswer>) {
-  try {
-    return tablesInAnswer(...answer);
-  } catch (error) {
     if (error instanceof TooManyFields) throw new CommandError(error.message);
     throw error;
   }
