@@ -1,5 +1,6 @@
 import type { GraphQLFormattedError } from 'graphql';
 import type { IncrementalRun } from '../execution/incremental.ts';
+import { RULED_OUT } from './accept.ts';
 
 /** A part of an answer, written: an object's fields. */
 export interface WrittenPart {
@@ -51,7 +52,7 @@ const DRAFT_V02: DeliveryFormat = {
 export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
   for (const range of accepts.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    if (type !== 'multipart/mixed' || parameters.some((parameter) => RULED_OUT.test(parameter))) continue;
+    if (type !== 'multipart/mixed' || RULED_OUT.test(range)) continue;
     const versions = parameters
       .map((parameter) => parameter.replace(/ *= *"?([^"]*)"?$/, '=$1'))
       .filter((parameter) => /^(defer|incremental)spec=/.test(parameter));
@@ -63,8 +64,6 @@ export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
   }
   return null;
 }
-
-const RULED_OUT = /^q *= *0(\.0*)?$/;
 
 function entriesOf2022(delivered: DeliveredPart): string[] {
   const { path, label } = delivered.of;

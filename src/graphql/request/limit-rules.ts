@@ -1,19 +1,12 @@
 import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
-import {
-  type ASTVisitor,
-  GraphQLError,
-  Kind,
-  type SelectionSetNode,
-  type ValidationContext,
-  type ValidationRule,
-} from 'graphql';
+import { type ASTVisitor, GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
 import type { Config } from '../../config/config.ts';
 import { Failure } from '../../shared/errors.ts';
 import { errorOf } from '../schema/errors.ts';
 import { deferralLabelRule } from './deferral-labels.ts';
 import { maxListItemsRule } from './input-limits.ts';
-import { selectionCounter } from './operation-size.ts';
+import { fieldCounter, selectionCounter } from './operation-size.ts';
 
 /**
  * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
@@ -71,12 +64,15 @@ function refusing(is: (count: number) => string, limit: number) {
 }
 
 function maxRootFieldsRule(limit: number): ValidationRule {
-  return (context) => ({
-    OperationDefinition(operation) {
-      const count = countFields(operation.selectionSet, context);
-      if (count > limit) context.reportError(tooExpensive(`has ${count} root fields`, count, limit));
-    },
-  });
+  return (context) => {
+    const countIn = fieldCounter((name) => context.getFragment(name));
+    return {
+      OperationDefinition({ selectionSet }) {
+        const count = countIn(selectionSet);
+        if (count > limit) context.reportError(tooExpensive(`has ${count} root fields`, count, limit));
+      },
+    };
+  };
 }
 
 /** Counts selections before anything walks them: an operation may not be larger for its fragments than it could be without any. */
@@ -102,20 +98,6 @@ const knownOperationRule: ValidationRule = (context) => ({
     context.reportError(new GraphQLError(message, { nodes: node }));
   },
 });
-
-/** Number of fields of a selection, with those of its fragments, each fragment once. */
-function countFields(set: SelectionSetNode, context: ValidationContext, seen = new Set<string>()): number {
-  return set.selections.reduce((count, selection) => {
-    if (selection.kind === Kind.FIELD) return count + 1;
-    if (selection.kind === Kind.INLINE_FRAGMENT) {
-      return count + countFields(selection.selectionSet, context, seen);
-    }
-    const name = selection.name.value;
-    const fragment = seen.has(name) ? undefined : context.getFragment(name);
-    seen.add(name);
-    return fragment ? count + countFields(fragment.selectionSet, context, seen) : count;
-  }, 0);
-}
 
 function tooExpensive(is: string, planned: number, limit: number, setting?: string): GraphQLError {
   const named = setting === undefined ? '' : ` (${setting})`;

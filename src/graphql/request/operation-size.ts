@@ -67,6 +67,11 @@ export function selectionCounter(fragmentOf: FragmentOf): (set: SelectionSetNode
   return sumOfSelections(fragmentOf, (_, below) => 1 + below);
 }
 
+/** Returns a function that counts the fields of a set itself, those of its fragments too. */
+export function fieldCounter(fragmentOf: FragmentOf): (set: SelectionSetNode) => number {
+  return sumOfSelections(fragmentOf, ({ kind }, below) => (kind === Kind.FIELD ? 1 : below));
+}
+
 /**
  * Adds up over selections, and walks each fragment once. One that is being walked counts as nothing, so that those that
  * spread themselves come to an end.
