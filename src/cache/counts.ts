@@ -1,3 +1,5 @@
+import { within } from '../shared/async/within.ts';
+
 /** One count that a call stands in. */
 export interface Count {
   readonly name: string;
@@ -32,6 +34,8 @@ export interface CallCounts {
 
 /** Times as long as a cached figure that a count may take: a figure that is late is a miss, a count that is late is none. */
 const PATIENCE = 5;
+
+const LATE = Symbol('late');
 
 /** Opens the counts of a store, which may be out of reach as yet. */
 export async function openCounts(url: string, timeoutMs: number): Promise<CallCounts> {
@@ -78,16 +82,12 @@ const BUSY_MS = 1_000;
  * @throws Error in words for who starts the program, if there is no room for the file
  */
 export async function openCountsFile(url: string, tables = '') {
-  const { inTransaction, loadSqlite, onceUnlocked, waitForNobody, withRoom } = await import('./sqlite.ts');
+  const sqlite = await import('./sqlite.ts');
+  const { inTransaction, loadSqlite, onceUnlocked, orClose, waitForNobody, withRoom } = sqlite;
   const path = fileOf(url);
   const openDatabase = await loadSqlite();
   const db = withRoom(path, () => openDatabase(path, BUSY_MS));
-  try {
-    withRoom(path, () => db.exec(COUNTS + tables));
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  orClose(db, () => withRoom(path, () => db.exec(COUNTS + tables)));
   waitForNobody(db);
   /** Works once nobody else has the file locked. */
   const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
@@ -153,7 +153,11 @@ export const NAMESPACE = 'country-graph:{issued}:';
 export async function connectCounts(url: string, timeoutMs: number) {
   const { connectedTo } = await import('./redis.ts');
   const [client] = await connectedTo(url);
-  const inTime = <T>(reply: Promise<T>) => Promise.race([reply, late(PATIENCE * timeoutMs)]) as Promise<T>;
+  async function inTime<Reply>(asking: Promise<Reply>): Promise<Reply> {
+    const reply = await within(PATIENCE * timeoutMs, asking, LATE);
+    if (reply === LATE) throw new Error('The store of issued keys has not answered in time.');
+    return reply;
+  }
   return { client, inTime, close: async () => client.destroy() };
 }
 
@@ -175,11 +179,4 @@ export function countsOver({ client, inTime }: CountsConnection) {
     },
     read: async (names) => (await inTime(client.mGet(named(names)))).map(Number),
   } satisfies Partial<CallCounts>;
-}
-
-function late(ms: number): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  setTimeout(reject, ms, new Error('The store of issued keys has not answered in time.')).unref();
-  promise.catch(() => {});
-  return promise;
 }

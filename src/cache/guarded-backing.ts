@@ -11,6 +11,7 @@ import {
 } from 'cockatiel';
 import type { KeyvStorageEntry } from 'keyv';
 import { within } from '../shared/async/within.ts';
+import { messageOf } from '../shared/errors.ts';
 import type { Backing, OnError } from './backing.ts';
 import { StoreOutage } from './outage.ts';
 import type { Leases, SharedCounters } from './store.ts';
@@ -56,8 +57,7 @@ function watchOutage(onError: OnError) {
       const inAll = [...failures.values()].reduce((sum, count) => sum + count, 0);
       if (isOut || inAll < MAX_FAILURES) return;
       isOut = true;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      const words = `The store (CACHE_URL) fails (${reason}): until it is back, this process holds figures in its memory and counts calls by itself.`;
+      const words = `The store (CACHE_URL) fails (${messageOf(cause)}): until it is back, this process holds figures in its memory and counts calls by itself.`;
       onError(new StoreOutage(words, false, { cause }));
     },
     done(kind: string): void {

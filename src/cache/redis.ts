@@ -37,6 +37,9 @@ const JITTER_MS = 100;
 /** Milliseconds after which a reply is late: many times what one takes within a data centre. */
 const LATE_MS = 40;
 
+/** Stands for a reply that isn't there in time. */
+const LATE = Symbol('late');
+
 /** Connections that are asked while a reply is late, so many that hardly ever all of them wait for one. */
 const FURTHER_CONNECTIONS = 3;
 
@@ -67,7 +70,7 @@ function watch(connection: Connection): void {
     if (isPinging || !connection.isReady) return;
     isPinging = true;
     const pong = connection.ping().catch(() => null);
-    if ((await inTime(pong, PING_TIMEOUT_MS)) === null && connection.isReady) {
+    if ((await within(PING_TIMEOUT_MS, pong, LATE)) === LATE && connection.isReady) {
       isReplacing = true;
       connection.destroy();
       // Once the old socket has told of its end, which would otherwise be taken for that of the new one.
@@ -108,13 +111,8 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
   );
   const [first] = all;
   // One that may not be asked, or is away, is taken for a Redis by itself.
-  const cluster = first.isReady
-    ? await inTime(
-        isInCluster(first).catch(() => false),
-        PING_TIMEOUT_MS,
-      )
-    : null;
-  if (cluster?.value === true) {
+  const asking = first.isReady ? isInCluster(first).catch(() => false) : Promise.resolve(false);
+  if (await within(PING_TIMEOUT_MS, asking, false)) {
     for (const connection of all) connection.destroy();
     const message = "is part of a Redis Cluster, which can't be used: name a Redis that is none";
     throw new ConfigError(`The settings have 1 error(s):\n  CACHE_URL: ${message}`);
@@ -136,26 +134,13 @@ function askingAny(connections: readonly Connection[]): AskAny {
     const replies: ReturnType<typeof question>[] = [];
     for (const connection of inTurn) {
       replies.push(question(connection));
-      const reply = await inTime(Promise.any(replies), LATE_MS).catch(() => null);
-      if (reply !== null) return reply.value;
+      const reply = await within(LATE_MS, Promise.any(replies), LATE).catch((): typeof LATE => LATE);
+      if (reply !== LATE) return reply;
       inTurn = [...inTurn.filter((other) => other !== connection), connection];
     }
     // The error of one tells more than that of all.
     return Promise.any(replies).catch(() => replies[0] as Promise<never>);
   };
-}
-
-/** @returns null if the value isn't there in time */
-async function inTime<Value>(
-  promise: Promise<Value>,
-  timeoutMs: number,
-): Promise<{ readonly value: Value } | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    // After a pause of this process itself, the reply may lie there.
-    timer = setTimeout(() => setImmediate(resolve, null), timeoutMs);
-  });
-  return Promise.race([promise.then((value) => ({ value })), late]).finally(() => clearTimeout(timer));
 }
 
 /**

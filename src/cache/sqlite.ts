@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../config/config.ts';
+import { messageOf } from '../shared/errors.ts';
 import {
   type AccountCounts,
   type Adapter,
@@ -50,14 +51,19 @@ export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number
   return (path, busyTimeoutMs) => {
     makePrivate(path);
     const db = new Database(path);
-    try {
-      db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL;`);
-      return db;
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    orClose(db, () => db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL;`));
+    return db;
   };
+}
+
+/** Does the first work on a database, which is closed if that fails. */
+export function orClose<T>(db: DatabaseSync, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /**
@@ -71,7 +77,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   const openDatabase = await loadSqlite();
   const open = () => {
     const db = openDatabase(path, BUSY_TIMEOUT_MS);
-    const file = openFile(db);
+    const file = orClose(db, () => storeIn(db));
     waitForNobody(db);
     return { ...file, inode: inodeOf(path) };
   };
@@ -96,10 +102,9 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   try {
     opened();
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
     if (!isPassing(error))
       throw new ConfigError(
-        `The settings have 1 error(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
+        `The settings have 1 error(s):\n  CACHE_URL: ${path} can't hold a cache: ${messageOf(error)}`,
       );
   }
 
@@ -154,15 +159,6 @@ interface OpenedFile {
   readonly sharedCounters: SharedCounters;
   readonly leases: Leases;
   close(): void;
-}
-
-function openFile(db: DatabaseSync): OpenedFile {
-  try {
-    return storeIn(db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
 }
 
 function storeIn(db: DatabaseSync): OpenedFile {

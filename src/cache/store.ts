@@ -35,7 +35,7 @@ export interface Store extends Shrinkable {
 
 interface StoreNews {
   /** Settles once all others have heard of the value, or too much time has passed. */
-  publish(entry: StoreEntry): Promise<void>;
+  publish(entry: StoreEntry): Promise<unknown>;
   onPublished(listener: (entry: StoreEntry) => void): void;
   /** Has the listener called with the keys of values that others have changed. */
   onChanged(listener: (keys: readonly string[]) => void): void;

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../shared/errors.ts';
 import type { SourceNames } from '../shared/source-names.ts';
 import { autoWorkers, budgetOf, MAX_WORKERS, type MemoryOwner } from './memory-budget.ts';
 import { originIn } from './origins.ts';
@@ -45,7 +46,7 @@ function sqliteError(address: string): string | null {
     accessSync(dirname(path), WRITE | SEARCH);
     return null;
   } catch (error) {
-    return `${path} can't hold a cache: ${error instanceof Error ? error.message : String(error)}`;
+    return `${path} can't hold a cache: ${messageOf(error)}`;
   }
 }
 

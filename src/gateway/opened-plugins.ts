@@ -77,7 +77,7 @@ export class OpenedPlugins {
 
   /** Has all who wait for news leave, once: it is the beginning of the end, whoever begins it. */
   beforeStop(): Promise<void> {
-    const leave = async () => Promise.all(this.all.map((plugin) => plugin.beforeStop?.()));
+    const leave = async () => void (await Promise.all(this.all.map((plugin) => plugin.beforeStop?.())));
     this.#leaving ??= within(LEAVING_MS, leave());
     return this.#leaving;
   }

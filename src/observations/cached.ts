@@ -9,6 +9,7 @@ import { checkRight } from '../service/rights.ts';
 import type { Sending } from '../service/sending.ts';
 import { eachInTurns, type Job, type PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
+import { once } from '../shared/once.ts';
 import type { ObservationEntries } from './entries.ts';
 import type { ObservationEntry } from './entry-reader.ts';
 import type { Fetch, Figures, Outcome, Outcomes } from './fetch.ts';
@@ -120,12 +121,9 @@ export function createLazyRevalidation(
   load: () => Promise<Revalidation['check']>,
   freshness: Freshness,
 ): Revalidation {
-  let loading: Promise<Revalidation['check']> | undefined;
+  const loading = once(load);
   return {
-    async check(...expired) {
-      loading ??= load();
-      return (await loading)(...expired);
-    },
+    check: async (...expired) => (await loading())(...expired),
     countCalls(tenant, calls, nowMs) {
       trafficOf(tenant, nowMs, freshness).calls += calls;
     },

@@ -7,7 +7,7 @@ import type { Sending } from '../service/sending.ts';
 import { errorNameOf, type Trace } from '../service/trace.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
-import { Failure } from '../shared/errors.ts';
+import { asError, Failure } from '../shared/errors.ts';
 import {
   type FetchBatch,
   type FetchListener,
@@ -183,7 +183,7 @@ class Queue {
         settleAll(
           listener,
           left.map(({ demand }) => demand),
-          errorOf(error),
+          asError(error, 'The batch was given up.'),
         );
       },
     );
@@ -266,10 +266,6 @@ function onceForEach(
 function openBatch(first: Request): Batch {
   const trace = first.sending.trace?.begin('batch');
   return { ends: new AbortController(), first, requests: new Set(), payers: new Map(), trace };
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
 }
 
 function join(batch: Batch, request: Request): void {
@@ -615,9 +611,7 @@ function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batch
         return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
         // Timers call this: an error on the way fails the gathered demands, and nothing else.
-        queue.endWaiting(
-          error instanceof Error ? error : new Error('The batch could not be sent.', { cause: error }),
-        );
+        queue.endWaiting(asError(error, 'The batch could not be sent.'));
         return null;
       }
     },

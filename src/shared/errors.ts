@@ -97,6 +97,15 @@ export function errorBody(
   return JSON.stringify({ errors: [{ message, extensions: { code, retryable, ...fields } }], ...rest });
 }
 
+/** Returns what was thrown as an Error. The words stand for anything else, such as the reason of an abort. */
+export function asError(thrown: unknown, words: string): Error {
+  return thrown instanceof Error ? thrown : new Error(words, { cause: thrown });
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Most characters that are repeated of a text of another's choice. */
 const EXCERPT_LENGTH = 500;
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/async/clock.ts';
+import { messageOf } from '../../shared/errors.ts';
 
 /** Addresses at which a program takes requests. */
 export interface Addresses {
@@ -166,7 +167,7 @@ export class Supervisor<Kind extends Worker> {
       } catch (error) {
         if (this.#isStopping) return;
         this.#shortLived += 1;
-        note(wordsOf(error));
+        note(messageOf(error));
         if (isSettingsError(error) && this.workers.size === 0) onHopeless(CONFIG_EXIT_CODE);
       }
     }
@@ -189,7 +190,7 @@ export class Supervisor<Kind extends Worker> {
       try {
         await this.#startOne();
       } catch (error) {
-        if (!this.#isStopping) note(`The workers are not replaced: ${wordsOf(error)}`);
+        if (!this.#isStopping) note(`The workers are not replaced: ${messageOf(error)}`);
         return;
       }
       this.#leaving.add(old);
@@ -212,10 +213,6 @@ export class Supervisor<Kind extends Worker> {
     await tooLong;
     return (await worker.ended) === 0 ? cut : Math.max(1, cut);
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function isSettingsError(error: unknown): boolean {

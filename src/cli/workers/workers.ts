@@ -10,6 +10,7 @@ import { boundMemory } from '../../server/heap-growth.ts';
 import type { Log, standardError } from '../../server/log.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
 import { systemClock } from '../../shared/async/clock.ts';
+import { within } from '../../shared/async/within.ts';
 import { openSandbox, type Program, startProgram } from '../serve.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
@@ -141,11 +142,8 @@ function startWorker(
     kill: () => process.process.kill('SIGKILL'),
     /** Returns the counts of the worker: its last ones, if it doesn't answer. */
     async snapshot() {
-      const late = new Promise<never>((_, reject) => {
-        setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
-      });
-      const snapshot = await Promise.race([channel.ask('snapshot'), late]).catch(() => last);
-      last = snapshot as MetricsSnapshot;
+      const asking = channel.ask('snapshot').catch(() => last);
+      last = (await within(SNAPSHOT_TIMEOUT_MS, asking, last)) as MetricsSnapshot;
       return last;
     },
   } satisfies Worker & { snapshot(): Promise<MetricsSnapshot> };

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { asError } from '../../shared/errors.ts';
 import { IncrementalRun } from '../execution/incremental.ts';
 import { byteLengthOf } from '../execution/json-pieces.ts';
 import { planOperation } from '../execution/plan.ts';
@@ -163,7 +164,7 @@ export class Delivery {
 }
 
 function asGraphQLError(error: unknown): GraphQLError {
-  const cause = error instanceof Error ? error : new Error(String(error));
+  const cause = asError(error, String(error));
   return new GraphQLError(cause.message, { originalError: cause });
 }
 

@@ -3,6 +3,7 @@ import { observations } from '../../service/endpoints.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Sending } from '../../service/sending.ts';
 import { mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { asError } from '../../shared/errors.ts';
 import { type Figures, type Outcome, WrongGuess } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { BatchGate } from './batch-gate.ts';
@@ -185,7 +186,7 @@ export class OperationOutcomes {
         ? null
         : this.#means.order.leads(observations.route, this.#loader.load({ ...some, isGuess: set.isGuess }));
     return Promise.resolve(mapValue(missing, load)).catch((thrown) => {
-      const error = errorOf(thrown);
+      const error = asError(thrown, 'The figures could not be fetched.');
       for (const { name } of demands) if (this.#outcomes.get(name) === set) this.#outcomes.set(name, error);
     });
   }
@@ -206,8 +207,4 @@ export class OperationOutcomes {
     if (this.isTogether) renewTogether(demands, this.#outcomes);
     return sets.map(() => null);
   }
-}
-
-function errorOf(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
 }

@@ -1,9 +1,13 @@
-import { setTimeout } from 'node:timers/promises';
-
-/** Waits for work, but no longer than so many milliseconds: it goes on by itself then. */
-export async function within(ms: number, work: PromiseLike<unknown>): Promise<void> {
-  const over = new AbortController();
-  const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
-  await Promise.race([work, limit]);
-  over.abort();
+/** Waits for work, but no longer than so many milliseconds: it goes on by itself then, and something else stands for its value. */
+export function within<Value, Otherwise = undefined>(
+  ms: number,
+  work: Promise<Value>,
+  otherwise?: Otherwise,
+): Promise<Value | Otherwise> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Otherwise>((resolve) => {
+    // After a pause of this process itself, the work may be done.
+    timer = setTimeout(() => setImmediate(resolve, otherwise as Otherwise), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
