@@ -5,6 +5,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  getOperationAST,
   isCompositeType,
   isInterfaceType,
   isListType,
@@ -194,8 +195,8 @@ export function tablesBySchema(
   document: DocumentNode,
   operationName: string | undefined,
 ): readonly AnswerTable[] | null {
-  const operation = operationIn(document, operationName);
-  return operation && tablesOf(fieldsIn(document, operation, schema));
+  const operation = getOperationAST(document, operationName);
+  return operation ? tablesOf(fieldsIn(document, operation, schema)) : null;
 }
 
 /**
@@ -207,22 +208,13 @@ export function tablesInAnswer(
   operationName: string | undefined,
   data: unknown,
 ): { readonly path: string; readonly columns: readonly string[]; readonly rows: readonly unknown[][] }[] {
-  const operation = operationIn(document, operationName);
-  if (operation === null || !isJsonObject(data)) return [];
+  const operation = getOperationAST(document, operationName);
+  if (operation == null || !isJsonObject(data)) return [];
   return tablesOf(listsSeen(fieldsIn(document, operation, null), [data])).map(({ path, columns, rows }) => ({
     path,
     columns: columns.map(({ name }) => name),
     rows: Array.from(rows(data), (row) => [...row]),
   }));
-}
-
-function operationIn(
-  { definitions }: DocumentNode,
-  name: string | undefined,
-): OperationDefinitionNode | null {
-  const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  if (name === undefined) return operations[0] ?? null;
-  return operations.find((operation) => operation.name?.value === name) ?? null;
 }
 
 interface ListPlace {
