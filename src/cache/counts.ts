@@ -39,24 +39,55 @@ const LATE = Symbol('late');
 
 /** Opens the counts of a store, which may be out of reach as yet. */
 export async function openCounts(url: string, timeoutMs: number): Promise<CallCounts> {
-  if (!isRedis(url)) {
-    const { isShared, close, ...file } = await openCountsFile(url);
-    return { isShared, ...countsIn(file), close };
+  const path = fileOf(url);
+  if (path !== null) {
+    const { close, ...file } = await openCountsFile(path);
+    return { isShared: true, ...countsIn(file), close };
   }
+  if (!url.startsWith('redis')) return countsInMemory();
   const redis = await connectCounts(url, timeoutMs);
   return { isShared: true, ...countsOver(redis), close: redis.close };
 }
 
-export const isRedis = (url: string) => url.startsWith('redis');
-
-/** Returns the file of counts beside that of the figures, which may be deleted, or set aside once it is damaged. */
-function fileOf(url: string): string {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : IN_MEMORY;
-  return path === IN_MEMORY ? path : `${path}.keys`;
+/** Returns the file of counts beside that of the figures, which may be deleted, or set aside once it is damaged; null for none. */
+export function fileOf(url: string): string | null {
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
+  return path === null || path === ':memory:' ? null : `${path}.keys`;
 }
 
 /** Calls after which counts of windows that are over are swept out. */
 const TAKES_BETWEEN_SWEEPS = 1_000;
+
+export function countsInMemory(): CallCounts {
+  const counts = new Map<string, { calls: number; readonly untilMs: number }>();
+  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
+  const sweep = () => {
+    for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
+  };
+  let takes = 0;
+  return {
+    isShared: false,
+    async take(wanted) {
+      const calls = callsOf(wanted.map(({ name }) => name));
+      const full = firstFull(wanted, calls);
+      if (full !== null) return { calls, full };
+      const taken = calls.map((count, i) => count + byOf(wanted[i]));
+      for (const [i, { name, retentionMs }] of wanted.entries())
+        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + retentionMs });
+      takes += 1;
+      if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
+      return { calls: taken, full };
+    },
+    async putBack(names) {
+      for (const name of names) {
+        const count = counts.get(name);
+        if (count !== undefined) count.calls -= 1;
+      }
+    },
+    read: async (names) => callsOf(names),
+    async close() {},
+  };
+}
 
 const byOf = (count: Count | undefined) => count?.by ?? 1;
 
@@ -71,20 +102,17 @@ function firstFull(wanted: readonly Count[], calls: readonly number[]): number |
 const COUNTS =
   'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;';
 
-const IN_MEMORY = ':memory:';
-
 /** Milliseconds that work on the file waits for another process that has locked it. */
 const BUSY_MS = 1_000;
 
 /**
- * Opens the file in which counts stand, and work on it: without a file of the figures, one in memory.
+ * Opens the file in which counts stand, and work on it.
  * @param tables SQL that makes those which stand there besides
  * @throws Error in words for who starts the program, if there is no room for the file
  */
-export async function openCountsFile(url: string, tables = '') {
+export async function openCountsFile(path: string, tables = '') {
   const sqlite = await import('./sqlite.ts');
   const { inTransaction, loadSqlite, onceUnlocked, orClose, waitForNobody, withRoom } = sqlite;
-  const path = fileOf(url);
   const openDatabase = await loadSqlite();
   const db = withRoom(path, () => openDatabase(path, BUSY_MS));
   orClose(db, () => withRoom(path, () => db.exec(COUNTS + tables)));
@@ -93,10 +121,10 @@ export async function openCountsFile(url: string, tables = '') {
   const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
   /** The same, all or nothing. */
   const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(db, work));
-  return { isShared: path !== IN_MEMORY, db, patiently, atOnce, close: async () => db.close() };
+  return { db, patiently, atOnce, close: async () => db.close() };
 }
 
-export type CountsFile = Omit<Awaited<ReturnType<typeof openCountsFile>>, 'close' | 'isShared'>;
+export type CountsFile = Omit<Awaited<ReturnType<typeof openCountsFile>>, 'close'>;
 
 export function countsIn({ db, patiently, atOnce }: CountsFile) {
   const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');

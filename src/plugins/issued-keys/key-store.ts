@@ -4,8 +4,9 @@ import {
   type CountsFile,
   connectCounts,
   countsIn,
+  countsInMemory,
   countsOver,
-  isRedis,
+  fileOf,
   NAMESPACE,
   openCountsFile,
 } from '../../cache/counts.ts';
@@ -66,7 +67,7 @@ function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow
 
 const Place = z.tuple([z.string(), z.string(), z.string()]);
 
-/** Usage as one process gathers it, of a bounded number of rows for each key and day. */
+/** Usage in memory, of a bounded number of rows for each key and day. */
 export class UsageBook {
   readonly #days = new Map<string, Map<string, Record<string, number>>>();
   readonly #rows = new Map<string, number>();
@@ -85,10 +86,15 @@ export class UsageBook {
     places.set(place, sums);
   }
 
-  rows(): readonly UsageRow[] {
-    return [...this.#days].flatMap(([day, places]) =>
-      [...places].flatMap(([place, counts]) => rowAt(day, place, counts)),
+  rows(days: Iterable<string> = this.#days.keys()): readonly UsageRow[] {
+    return [...days].flatMap((day) =>
+      [...(this.#days.get(day) ?? [])].flatMap(([place, counts]) => rowAt(day, place, counts)),
     );
+  }
+
+  forget(before: string): void {
+    for (const day of this.#days.keys()) if (day < before) this.#days.delete(day);
+    for (const owner of this.#rows.keys()) if (owner < before) this.#rows.delete(owner);
   }
 }
 
@@ -122,7 +128,31 @@ export const LATE_MS = 50;
 
 /** Opens the keys of a store, which may be out of reach as yet. */
 export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
-  return isRedis(url) ? openRedis(url, timeoutMs) : openFile(url);
+  const path = fileOf(url);
+  if (path !== null) return openFile(path);
+  return url.startsWith('redis') ? openRedis(url, timeoutMs) : openMemory();
+}
+
+function openMemory(): KeyStore {
+  const keys = new Map<string, string>();
+  const usage = new UsageBook();
+  let version = 0;
+  return {
+    ...countsInMemory(),
+    get: async (name) => keys.get(name) ?? null,
+    all: async () => ({ version, texts: [...keys.values()] }),
+    async change(expected, texts) {
+      if (version !== expected) return null;
+      for (const [name, text] of texts) keys.set(name, text);
+      version += 1;
+      return version;
+    },
+    async addUsage(rows, _batch, retainedFrom) {
+      for (const row of rows) usage.add(row);
+      usage.forget(retainedFrom);
+    },
+    readUsage: async (days) => structuredClone(usage.rows(days)),
+  };
 }
 
 const TABLES = `
@@ -131,9 +161,9 @@ const TABLES = `
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
   `;
 
-/** Opens keys in a file beside that of the figures, or in memory. */
-async function openFile(url: string): Promise<KeyStore> {
-  const { isShared, close, ...file } = await openCountsFile(url, TABLES);
+/** Opens keys in a file beside that of the figures. */
+async function openFile(path: string): Promise<KeyStore> {
+  const { close, ...file } = await openCountsFile(path, TABLES);
   const { db, patiently, atOnce } = file;
   const getKey = db.prepare('SELECT text FROM keys WHERE name = ?');
   const allKeys = db.prepare('SELECT text FROM keys');
@@ -142,7 +172,7 @@ async function openFile(url: string): Promise<KeyStore> {
   const setVersion = db.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
   const versionNow = () => Number(getVersion.get()?.version ?? 0);
   return {
-    isShared,
+    isShared: true,
     ...countsIn(file),
     get: (name) => patiently(() => (getKey.get(name)?.text as string | undefined) ?? null),
     all: () =>
