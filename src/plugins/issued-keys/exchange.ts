@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import { isAmong } from '../../config/origins.ts';
 import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
-import { textIn } from '../../graphql/request/asked-operation.ts';
+import { documentIdOf, givenIn, textIn } from '../../graphql/request/asked-operation.ts';
 import type { Exchanged } from '../../graphql/request/callers.ts';
 import { holderOfName, type KeyHolder } from '../../graphql/request/key-doors.ts';
 import type { PersistedTexts } from '../../graphql/request/persisted.ts';
@@ -93,7 +93,7 @@ export class Exchange {
 
   /** Holds the keys for a gateway. */
   holding({ schema, persisted, config: { maxTokens } }: Kernel): KeyHolder {
-    const asked = { persisted, tags: new DocumentTags(schema, maxTokens) };
+    const asked = { persisted, tagsOf: createTagReader(schema, maxTokens) };
     return {
       owns: looksIssued,
       exchange: async (request) => {
@@ -346,12 +346,12 @@ export class Exchange {
    * Returns the failure of a document that the key may not read, as far as its text shows; null if it may. Nothing of
    * it runs then. What a text doesn't show is judged where it is reached.
    */
-  #refusalOf(key: IssuedKey, text: string, { persisted, tags }: Asked): Failure | null {
+  #refusalOf(key: IssuedKey, text: string, { persisted, tagsOf }: Asked): Failure | null {
     if (key.documents === 'trusted' && !persisted.lists(text))
       return new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
     const rights = rightsOf(key);
     if (rights === undefined) return null;
-    const other = tags.of(text).find((tag) => !rights.tags.has(tag));
+    const other = tagsOf(text).find((tag) => !rights.tags.has(tag));
     return other === undefined ? null : notReadable(rights, other);
   }
 }
@@ -372,58 +372,48 @@ function refusedAs({ code }: Failure) {
 
 /** Returns the name by which a request asks for a listed document; empty if it doesn't. */
 function listedIn(request: GatewayRequest, { persisted }: Asked): string {
-  const { body, search } = request;
-  const named = (body as { documentId?: unknown } | null)?.documentId;
-  const id = typeof named === 'string' ? named : new URLSearchParams(search).get('documentId');
+  const id = documentIdOf(givenIn(request));
   return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
 }
 
 /** What a gateway knows of documents. */
 interface Asked {
   readonly persisted: PersistedTexts;
-  readonly tags: DocumentTags;
+  readonly tagsOf: ReturnType<typeof createTagReader>;
 }
 
-/** Tags of the types that a document reads, whichever of its operations runs. */
-class DocumentTags {
-  readonly #schema: GraphQLSchema;
-  readonly #maxTokens: number;
-  readonly #cached = new BoundedCache<readonly string[]>(
+/** Reads the tags of the types that a document reads, whichever of its operations runs. */
+function createTagReader(schema: GraphQLSchema, maxTokens: number) {
+  const cached = new BoundedCache<readonly string[]>(
     MAX_TAGGED_BYTES,
     (_, text) => OVERHEAD_BYTES + 2 * text.length,
   );
-
-  constructor(schema: GraphQLSchema, maxTokens: number) {
-    this.#schema = schema;
-    this.#maxTokens = maxTokens;
-  }
-
-  of(text: string): readonly string[] {
-    const cachedTags = this.#cached.get(text);
+  return (text: string): readonly string[] => {
+    const cachedTags = cached.get(text);
     if (cachedTags !== undefined) return cachedTags;
-    const tags = this.#read(text);
-    this.#cached.set(text, tags);
+    const tags = tagsIn(text, schema, maxTokens);
+    cached.set(text, tags);
     return tags;
-  }
+  };
+}
 
-  #read(text: string): readonly string[] {
-    const tags = new Set<string>();
-    const types = new TypeInfo(this.#schema);
-    const note = () => {
-      for (const type of [types.getParentType(), getNamedType(types.getType())]) {
-        const part = type == null ? 'base' : partOf(type);
-        if (part !== 'base') tags.add(part);
-      }
-    };
-    try {
-      const document = parse(text, { maxTokens: this.#maxTokens, noLocation: true });
-      visit(
-        document,
-        visitWithTypeInfo(types, { Field: note, InlineFragment: note, FragmentDefinition: note }),
-      );
-    } catch {
-      // It can't run: other stages say so.
+function tagsIn(text: string, schema: GraphQLSchema, maxTokens: number): readonly string[] {
+  const tags = new Set<string>();
+  const types = new TypeInfo(schema);
+  const note = () => {
+    for (const type of [types.getParentType(), getNamedType(types.getType())]) {
+      const part = type == null ? 'base' : partOf(type);
+      if (part !== 'base') tags.add(part);
     }
-    return [...tags];
+  };
+  try {
+    const document = parse(text, { maxTokens, noLocation: true });
+    visit(
+      document,
+      visitWithTypeInfo(types, { Field: note, InlineFragment: note, FragmentDefinition: note }),
+    );
+  } catch {
+    // It can't run: other stages say so.
   }
+  return [...tags];
 }
