@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
-import { ConfigError } from '../config/config.ts';
+import { settingsError } from '../config/config.ts';
 import { within } from '../shared/async/within.ts';
 import {
   awayState,
@@ -114,8 +114,9 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
   const asking = first.isReady ? isInCluster(first).catch(() => false) : Promise.resolve(false);
   if (await within(PING_TIMEOUT_MS, asking, false)) {
     for (const connection of all) connection.destroy();
-    const message = "is part of a Redis Cluster, which can't be used: name a Redis that is none";
-    throw new ConfigError(`The settings have 1 error(s):\n  CACHE_URL: ${message}`);
+    throw settingsError(
+      "CACHE_URL: is part of a Redis Cluster, which can't be used: name a Redis that is none",
+    );
   }
   for (const connection of all) watch(connection);
   return all;

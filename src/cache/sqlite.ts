@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError } from '../config/config.ts';
+import { settingsError } from '../config/config.ts';
 import { messageOf } from '../shared/errors.ts';
 import {
   type AccountCounts,
@@ -102,10 +102,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   try {
     opened();
   } catch (error) {
-    if (!isPassing(error))
-      throw new ConfigError(
-        `The settings have 1 error(s):\n  CACHE_URL: ${path} can't hold a cache: ${messageOf(error)}`,
-      );
+    if (!isPassing(error)) throw settingsError(`CACHE_URL: ${path} can't hold a cache: ${messageOf(error)}`);
   }
 
   /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */

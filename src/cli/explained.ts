@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config.ts';
+import { ConfigError, settingsError } from '../config/config.ts';
 import { CommandError } from './formats.ts';
 
 /**
@@ -14,9 +14,7 @@ export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error 
     );
   const isOfHost = syscall === 'getaddrinfo' || (syscall === 'listen' && code === 'EADDRNOTAVAIL');
   if (!isOfHost || HOST === undefined) return null;
-  return new ConfigError(
-    `The settings have 1 error(s):\n  HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`,
-  );
+  return settingsError(`HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`);
 }
 
 /** Explains an error: one line if the operator can mend it, the whole stack if only we can. */

@@ -267,6 +267,12 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** @param errors a line each, which begins with the name of the setting */
+export function settingsError(...errors: readonly string[]): ConfigError {
+  const lines = errors.map((error) => `  ${error}`).join('\n');
+  return new ConfigError(`The settings have ${errors.length} error(s):\n${lines}`);
+}
+
 /**
  * Reads the settings, and secret ones from their files too. An empty variable counts as unset, but for the service's
  * address: without that, the answers are synthetic figures.
@@ -306,9 +312,7 @@ export function readConfig(
   const budget = parsed.data && budgetOf(parsed.data, machine, memoryOwners);
   errors.push(...(budget?.errors ?? []));
   if (!parsed.success || budget === undefined || errors.length > 0) {
-    throw new ConfigError(
-      `The settings have ${errors.length} error(s):\n${errors.map((error) => `  ${error}`).join('\n')}`,
-    );
+    throw settingsError(...errors);
   }
   const checked: Readonly<Record<string, unknown>> = parsed.data;
   const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);

@@ -17,7 +17,7 @@ import {
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../gateway/gateway.ts';
-import { isModern } from '../graphql/request/accept.ts';
+import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
 import { type GatewayResponse, WrittenBody } from '../graphql/request/responses.ts';
@@ -258,14 +258,10 @@ export function refuse(
   code: 'BAD_REQUEST' | 'UNAUTHENTICATED' | 'INTERNAL_SERVER_ERROR',
   message: string,
 ): FastifyReply {
-  const modern = isModern(request.headers.accept ?? '');
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   return reply
     .code(status)
-    .header(
-      'content-type',
-      `${modern ? 'application/graphql-response+json' : 'application/json'}; charset=utf-8`,
-    )
+    .header('content-type', refusalTypeFor(request.headers.accept ?? ''))
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
     .send(errorBody(code, message, { retryable: status === 503, requestId: request.id }));

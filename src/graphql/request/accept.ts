@@ -51,6 +51,11 @@ export function isModern(accepts: string): boolean {
   return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
 }
 
+/** Returns the `Content-Type` of an answer to a request of which nothing ran. */
+export function refusalTypeFor(accepts: string): string {
+  return `application/${isModern(accepts) ? 'graphql-response+json' : 'json'}; charset=utf-8`;
+}
+
 /** True if an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
 function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));

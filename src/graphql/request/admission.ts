@@ -3,7 +3,7 @@ import { openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, inSlice, mayBeginAtOnce } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
-import { isModern } from './accept.ts';
+import { refusalTypeFor } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
 import { onceOver } from './delivery.ts';
 import type { GatewayResponse } from './responses.ts';
@@ -334,9 +334,8 @@ function createOverloaded(maxOperations: number) {
   return (accepts = '', requestId = 'none'): GatewayResponse => {
     count += 1;
     const retryAfterSeconds = 1 + (count % MOST_RETRY_SECONDS);
-    const type = isModern(accepts) ? 'graphql-response+json' : 'json';
     const headers = new Map([
-      ['content-type', `application/${type}; charset=utf-8`],
+      ['content-type', refusalTypeFor(accepts)],
       ['cache-control', 'no-store'],
       ['vary', 'Authorization'],
       ['retry-after', String(retryAfterSeconds)],

@@ -24,7 +24,7 @@ import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../../shared/errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
-import { isModern, mayAccept } from './accept.ts';
+import { isModern, mayAccept, refusalTypeFor } from './accept.ts';
 import { setRunHeaders } from './answer-headers.ts';
 import type { AnswersTable } from './answers.ts';
 import { writeBody } from './body.ts';
@@ -366,8 +366,7 @@ function refused(
   clocks: OperationsParts,
 ): GatewayResponse {
   const { accepts, bill, requestId } = run;
-  const type = isModern(accepts) ? 'graphql-response+json' : 'json';
-  const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
+  const headers = new Map([['content-type', refusalTypeFor(accepts)]]);
   setRunHeaders(headers, status, run, clocks);
   return {
     status,

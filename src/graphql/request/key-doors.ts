@@ -1,7 +1,7 @@
 import { openBill } from '../../service/bill.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
-import { isModern } from './accept.ts';
+import { isModern, refusalTypeFor } from './accept.ts';
 import { type CallerOf, type Exchanged, UNPROVEN } from './callers.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
@@ -119,10 +119,10 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
 }
 
 function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {
-  const modern = isModern(request.headers.accept ?? '');
-  const status = modern ? (STATUSES[code] ?? 400) : 200;
+  const { accept = '' } = request.headers;
+  const status = isModern(accept) ? (STATUSES[code] ?? 400) : 200;
   const headers = new Map([
-    ['content-type', `application/${modern ? 'graphql-response+json' : 'json'}; charset=utf-8`],
+    ['content-type', refusalTypeFor(accept)],
     ['cache-control', 'no-store'],
     ['vary', 'Authorization, Origin'],
   ]);
