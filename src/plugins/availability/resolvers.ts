@@ -26,11 +26,14 @@ const plainFields = plainFieldsOf<ResolversParentTypes>();
 
 const resolvers = {
   Country: {
-    availability({ code }, { metricKeys }, context) {
+    async availability({ code }, { metricKeys }, context) {
       for (const key of metricKeys ?? []) checkMetricKey(key);
-      const { listed, figured } = context.loaders;
-      const all = () => [...listed.metrics, ...figured.metrics].toSorted();
-      return availabilityOf([code], metricKeys ?? all(), context);
+      if (metricKeys != null) return availabilityOf([code], metricKeys, context);
+      const { listed, figured, cachedNames } = context.loaders;
+      // The catalogue may be cached by a process of before.
+      const catalogue = (await cachedNames('metrics'))?.names ?? [];
+      const all = [...catalogue, ...listed.metrics, ...figured.metrics].toSorted();
+      return availabilityOf([code], all, context);
     },
   },
   Indicator: {

@@ -53,6 +53,21 @@ const item = (code: string, key: string, further: object) => ({
 });
 
 describe('the availability of figures', () => {
+  it('the availability of figures is there after a restart, of all indicators of a cached catalogue', async () => {
+    using folder = openFolder();
+    const env = { CACHE_URL: folder.cacheUrl };
+    const series =
+      '{ indicators { key } observations(countryCodes: ["KE"], metricKeys: ["population_total"]) { value } }';
+    await using before = await openProgram({ env });
+    await before.ask(series);
+    await using after = await openProgram({ env: { ...env, OFFLINE: 'on' } });
+    const { data, errors } = await after.ask(
+      '{ country(code: "KE") { availability { indicator { key } isComplete } } }',
+    );
+    const population = { indicator: { key: 'population_total' }, isComplete: true };
+    expect([data.country.availability, errors]).toEqual([[population], []]);
+  });
+
   it('the availability of figures is that of cached ones: whole series are complete, and latest figures alone are not', async () => {
     await using program = await open();
     expect(await program.there(OF_KENYA)).toEqual([]);
