@@ -110,6 +110,6 @@ export function messageOf(error: unknown): string {
 const EXCERPT_LENGTH = 500;
 
 /** Returns the beginning of a text of another's: half a character isn't left, for which readers refuse an answer. */
-export function excerpt(text: string): string {
-  return text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
+export function excerpt(text: string, length = EXCERPT_LENGTH): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
 }

@@ -1,3 +1,4 @@
+import { itemsOf } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
 import type { ObservationEntry } from '../../observations/entry-reader.ts';
@@ -21,10 +22,14 @@ import {
   type Question,
   recordsOf,
   type Selection,
+  titleOf,
 } from './wanted.ts';
 
 /** Times that a thing is asked for whose error may pass. */
 const TRIES = 3;
+
+/** Remarks that are told: the first tell enough. */
+const MAX_REMARKS = 20;
 
 /** Demands that are looked for at once. */
 const DEMANDS_AT_ONCE = 2_000;
@@ -43,6 +48,8 @@ export interface Outcome {
   readonly byRoute: Readonly<Record<string, number>>;
   /** Numbers of what could not be fetched, by codes of errors. */
   readonly errors: Readonly<Record<string, number>>;
+  /** What the service has answered or refused that its asker may not have meant, and of which question: some of it. */
+  readonly remarks: readonly string[];
   /** The reason why it ended before its end; null if it didn't. */
   readonly stopped: string | null;
   readonly quota: Price['quota'];
@@ -53,9 +60,11 @@ export type Fetching = ReturnType<typeof createFetching>;
 interface Answer {
   readonly data?: unknown;
   readonly errors?: readonly {
+    readonly message: string;
     readonly extensions?: { readonly code?: string; readonly retryable?: boolean };
   }[];
   readonly extensions?: {
+    readonly warnings?: readonly { readonly message: string }[];
     readonly upstream?: { readonly calls: number; readonly byRoute: Readonly<Record<string, number>> };
     readonly explain?: { readonly calls: number };
   };
@@ -65,16 +74,22 @@ interface Answer {
 function createSpending() {
   const byRoute: Record<string, number> = {};
   const errors: Record<string, number> = {};
+  const remarks = new Set<string>();
 
   function billed(routes: Readonly<Record<string, number>> = {}): void {
     for (const [route, calls] of Object.entries(routes)) byRoute[route] = (byRoute[route] ?? 0) + calls;
   }
 
-  function failed(code: string, times = 1): void {
-    errors[code] = (errors[code] ?? 0) + times;
+  function failed(code: string, words?: string): void {
+    errors[code] = (errors[code] ?? 0) + 1;
+    if (words !== undefined) remark(words);
   }
 
-  return { byRoute, errors, billed, failed };
+  function remark(words: string): void {
+    if (remarks.size < MAX_REMARKS) remarks.add(words);
+  }
+
+  return { byRoute, errors, remarks, billed, failed, remark };
 }
 
 interface FillParts {
@@ -87,16 +102,18 @@ interface FillParts {
 }
 
 /** Asks operations as a client does. */
-function createAsking({ gateway, pace, authorization, spending: { billed, failed } }: FillParts) {
+function createAsking({ gateway, pace, authorization, spending }: FillParts) {
+  const { billed, failed, remark } = spending;
   const { service } = gateway;
   const { signal } = new AbortController();
 
   async function ask(question: Question, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const { file: _, ...asked } = question;
     const { body } = await gateway.handle({
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json', accept: 'application/json', ...headers },
       search: '',
-      body: question,
+      body: asked,
       signal,
     });
     const answer = JSON.parse(await wholeBody(body)) as Answer;
@@ -112,8 +129,10 @@ function createAsking({ gateway, pace, authorization, spending: { billed, failed
       await service.tenantCache.landed();
       if (pace.stopped !== null || !answer.errors?.some(({ extensions }) => extensions?.retryable)) break;
     }
-    if (pace.stopped === null)
-      for (const { extensions } of answer.errors ?? []) failed(extensions?.code ?? 'BAD_REQUEST');
+    if (pace.stopped !== null) return answer;
+    for (const { message, extensions } of answer.errors ?? [])
+      failed(extensions?.code ?? 'BAD_REQUEST', `${titleOf(question)}: ${message}`);
+    for (const { message } of answer.extensions?.warnings ?? []) remark(`${titleOf(question)}: ${message}`);
     return answer;
   }
 
@@ -122,6 +141,8 @@ function createAsking({ gateway, pace, authorization, spending: { billed, failed
 
   return { ask, run, explain };
 }
+
+const codeOf = (error: Error) => (error instanceof Failure ? error.code : 'INTERNAL_SERVER_ERROR');
 
 /** Looks for figures, and fetches them. */
 function createFigures({ gateway, pace, authorization, everyMs, spending: { billed, failed } }: FillParts) {
@@ -237,12 +258,26 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
         left = passing.map(({ demand }) => demand);
         continue;
       }
-      for (const { error } of unmet) failed(error instanceof Failure ? error.code : 'INTERNAL_SERVER_ERROR');
+      for (const { error } of unmet) failed(codeOf(error), error.message);
       return;
     }
   }
 
-  return { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome };
+  return { tenant, cachedOf, missingOf, withoutLatest, blocksOf, judge, fetchSome };
+}
+
+/** Names the indicators and countries of a selection that nothing is cached of but that there are no figures. */
+async function emptyNamesIn(
+  { indicators: keys, countries: codes }: Selection,
+  demands: readonly Demand[],
+  cachedOf: ReturnType<typeof createFigures>['cachedOf'],
+) {
+  const figured = new Set<string>();
+  for await (const [some, entries] of cachedOf(latestOf(demands)))
+    for (const { key, countryCode, metricKey } of some)
+      if (entries.get(key)?.rows.length !== 0) figured.add(countryCode).add(metricKey);
+  const named = [...itemsOf(keys ?? ''), ...itemsOf(codes ?? '').map((code) => code.toUpperCase())];
+  return named.filter((name) => !figured.has(name));
 }
 
 /** Documented countries are there; of indicators, the number alone is documented. */
@@ -272,12 +307,10 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
   const { gateway, pace, everyMs } = given;
   const { service } = gateway;
   const spending = createSpending();
-  const { byRoute, errors } = spending;
+  const { byRoute, errors, remarks, remark } = spending;
   const { ask, run, explain } = createAsking({ ...given, spending });
-  const { tenant, missingOf, withoutLatest, blocksOf, judge, fetchSome } = createFigures({
-    ...given,
-    spending,
-  });
+  const figures = createFigures({ ...given, spending });
+  const { tenant, cachedOf, missingOf, withoutLatest, blocksOf, judge, fetchSome } = figures;
 
   /** Fetches all, in steps after each of which no further call may be allowed to leave. */
   async function* fetchInSteps(questions: readonly Question[], selection: Selection) {
@@ -292,6 +325,8 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
     const { latest, series } = partsOf(await missingOf(demands, await judge(demands, beganAtMs)));
     yield await fetchSome(latest);
     for (const block of blocksOf(series, await withoutLatest(series))) yield await fetchSome(block);
+    const empty = await emptyNamesIn(selection, demands, cachedOf);
+    if (empty.length > 0) remark(`The service has no figures of ${empty.join(', ')}.`);
     for (const question of recordsFor(selection, names)) yield await run(question);
   }
 
@@ -330,6 +365,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
         calls: Object.values(byRoute).reduce((sum, calls) => sum + calls, 0),
         byRoute,
         errors,
+        remarks: [...remarks],
         stopped: pace.stopped?.message ?? null,
         quota: await service.quota(tenant),
       };

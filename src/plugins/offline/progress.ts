@@ -77,7 +77,7 @@ function wordsOf({ quota }: Price, shown: ReturnType<typeof priceShown>): string
 }
 
 function billOf(
-  { calls, byRoute, errors, stopped, quota }: Outcome,
+  { calls, byRoute, errors, remarks, stopped, quota }: Outcome,
   figures: number,
   minutes: number,
 ): string {
@@ -87,6 +87,7 @@ function billOf(
     `${calls} calls in ${timeOf(minutes)}, ${figures} figures; ${quota.callsThisMonth} calls this month`,
     ...routes,
     ...(failures.length === 0 ? [] : ['could not be fetched:', ...failures]),
+    ...remarks,
     ...(stopped === null ? [] : [stopped]),
     '',
   ].join('\n');

@@ -4,9 +4,12 @@ import { itemsOf } from '../../config/config.ts';
 import { openTrusted } from '../../graphql/request/trusted.ts';
 import { type Demand, demandsFor, yearRange } from '../../observations/planner/demand.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
+import { excerpt } from '../../shared/errors.ts';
 
 /** An operation to run, so that its answers are cached. */
 export interface Question {
+  /** The file that it stands in; left out if it is in none of its own. */
+  readonly file?: string;
   readonly query: string;
   readonly variables?: unknown;
   readonly operationName?: string;
@@ -28,6 +31,9 @@ export interface Names {
   readonly indicators: readonly string[];
 }
 
+/** Characters of a text that names itself. */
+const TITLE_LENGTH = 60;
+
 /** Indicators of the documented catalogue. */
 const DOCUMENTED_INDICATORS = 207;
 
@@ -46,6 +52,10 @@ export const recordsOf = ({ countries }: Names): readonly Question[] => [
     query: `{ country(code: ${JSON.stringify(code)}) { profile { record } signals { record } offices { record } } }`,
   })),
 ];
+
+/** The words that name a question to whoever has asked it. */
+export const titleOf = ({ file, query }: Question): string =>
+  file ?? excerpt(query.replace(/\s+/g, ' ').trim(), TITLE_LENGTH);
 
 export const needsLists = ({ all, countries, indicators }: Selection): boolean =>
   all === true || (countries === undefined) !== (indicators === undefined);
@@ -96,10 +106,13 @@ async function questionsOf(source: string, variables: string): Promise<readonly 
   return [await questionOf(source, variables)];
 }
 
-function questionOf(source: string, variables: string): Promise<Question> {
+async function questionOf(source: string, variables: string): Promise<Question> {
   const beside = source.replace(/\.graphql$/, '.variables.json');
   const isBeside = beside !== source && statSync(beside, { throwIfNoEntry: false })?.isFile();
-  return questionFrom(source, { variables: isBeside ? readFileSync(beside, 'utf8') : variables });
+  const question = await questionFrom(source, {
+    variables: isBeside ? readFileSync(beside, 'utf8') : variables,
+  });
+  return source.includes('{') ? question : { file: source, ...question };
 }
 
 export async function trustedIn(path: string): Promise<readonly Question[]> {

@@ -119,6 +119,28 @@ describe('fill', () => {
     expect(filling.sandbox.log.filter(({ path }) => path === '/v1/countries')).toEqual([]);
   });
 
+  it('a fill names what the service has no figures of, and which operation has failed and why', async () => {
+    await using filling = await startFilling();
+    const misspelt = await filling.fill({
+      ...FEW,
+      indicators: 'population_total,populaton_total',
+      countries: 'KE,zz',
+    });
+    expect(misspelt.code).toBe(0);
+    expect(misspelt.stdout).toContain('\nThe service has no figures of populaton_total, ZZ.\n');
+    const queries = join(folder, 'named');
+    await mkdir(queries);
+    await writeFile(join(queries, 'wrong.graphql'), '{ nothing }');
+    const text = '{ country(code: "KE") { observation(metricKey: "populaton_total") { value } } }';
+    const { code, stdout } = await filling.fill({ yes: true, json: true }, [queries, text]);
+    const { errors, remarks } = JSON.parse(stdout).bill;
+    expect([code, errors]).toEqual([1, { GRAPHQL_VALIDATION_FAILED: 1 }]);
+    expect(remarks).toEqual([
+      `${join(queries, 'wrong.graphql')}: Cannot query field "nothing" on type "Query".`,
+      expect.stringMatching(/^\{ country\(code: "KE"\).*…: .*populaton_total/),
+    ]);
+  });
+
   it('a fill asks for no figures of names that the service has not told', async () => {
     await using filling = await startFilling();
     filling.sandbox.faults.set({ kind: 'status', status: 422, route: '/v1/indicators' });
