@@ -86,8 +86,9 @@ export function purgeStage({ url, key, tenantCache, onProblem }: PurgeParts): (n
         changesIn(call, { body: cached.value.body, receivedAt: cached.atMs }, owner);
       const { rerun, all } = changesIn(call, answer, owner);
       // Whoever drops an answer asks anew, of any gateway, and is to get what the source has brought.
-      const areTold = rerun.length > 0 ? tenantCache().recheck(tenant, answer.receivedAt) : Promise.resolve();
-      if (all.length > 0) areTold.then(() => purge(all)).catch(onProblem);
+      const areSpread =
+        rerun.length > 0 ? tenantCache().recheck(tenant, answer.receivedAt) : Promise.resolve();
+      if (all.length > 0) areSpread.then(() => purge(all)).catch(onProblem);
     } catch {
       // Whoever has asked is told that it can't be read.
     }
