@@ -35,8 +35,8 @@ function compileObject(fields: readonly BuiltField[]): ObjectBuilder {
     build: (object, slot, columns, odd) => { ${reads.join(' ')} return { ${members.join(', ')} }; },
     isPlain: (object) => { let v; return ${tests.join(' && ')}; },
   };`;
-  const known = builders.get(code);
-  if (known !== undefined) return known;
+  const existing = builders.get(code);
+  if (existing !== undefined) return existing;
   const builder = new Function(code)();
   builders.set(code, builder);
   return builder;
