@@ -276,17 +276,18 @@ function marksByPage(pdf: Buffer): number[] {
   });
 }
 
-/** Which parts of a picture are in view as a whole, with nothing scrolled. */
-async function wholeInPanel(page: Page, kind: string) {
+/** Which parts of a picture, and others, are in view as a whole, with nothing scrolled. */
+async function wholeInPanel(page: Page, kind: string, ...others: Locator[]) {
   const svg = page.locator(`.frame.${kind} svg`).first();
   await svg.waitFor();
   const boxOf = async (what: Locator) =>
     (await what.first().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 999 };
   const panel = await boxOf(page.locator('.side-panel'));
+  const bottom = Math.min(panel.y + panel.height, page.viewportSize()?.height ?? 0);
   const parts: boolean[] = [];
-  for (const part of [page.locator('.picture figcaption'), svg]) {
+  for (const part of [page.locator('.picture figcaption'), svg, ...others]) {
     const { y, height } = await boxOf(part);
-    parts.push(y >= panel.y && y + height <= panel.y + panel.height && height > 10);
+    parts.push(y >= panel.y && y + height <= bottom && height > 10);
   }
   return parts;
 }
@@ -328,6 +329,72 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
       await run(scene.page);
       await side(scene.page, 'Picture');
       expect(await wholeInPanel(scene.page, kind)).toEqual([true, true]);
+      expect(scene.program.requests()).toHaveLength(calls);
+    },
+  );
+});
+
+describe.skipIf(!hasChromium)('a phone that lies', () => {
+  const OVER_TIME =
+    '{ countries { observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
+  const TWO_OVER_TIME =
+    '{ countries { a: observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } b: observations(metricKeys: ["fertility_rate_births_per_woman"], fromYear: 2010) { value } } }';
+
+  it.for([
+    [812, 'map', 'Wide'],
+    [812, 'map', 'Narrow'],
+    [667, 'map', 'Narrow'],
+    [812, 'scatter', 'Wide'],
+    [667, 'scatter', 'Narrow'],
+  ] as const)(
+    'a phone that lies shows the years beside the picture that they change: %i pixels, %s, %s',
+    async ([width, kind, isWide]) => {
+      await using scene = await open({ viewport: { width, height: 375 } });
+      const { page, program } = scene;
+      await write(page, kind === 'map' ? OVER_TIME : TWO_OVER_TIME);
+      await run(page);
+      await side(page, 'Picture');
+      await page.locator('.frame svg').first().waitFor();
+      program.requests();
+      if (kind === 'map') await page.getByLabel('Draw').selectOption('map');
+      if (isWide === 'Wide') await page.getByRole('button', { name: 'Wide' }).click();
+      const [year, play] = [
+        page.getByLabel('Year', { exact: true }),
+        page.getByRole('button', { name: 'Play' }),
+      ];
+      // Choosing has scrolled to what was chosen by.
+      await page.evaluate('scrollTo(0, 0)');
+      await page.locator('.side-panel').evaluate((one) => one.scrollTo(0, 0));
+      await expect.poll(() => wholeInPanel(page, kind, year, play)).toEqual([true, true, true, true]);
+      // Nothing of it sticks out, be the names of indicators ever so long.
+      const panel = page.locator('.side-panel');
+      expect(await panel.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+      await year.first().selectOption('2012');
+      await expect.poll(() => page.locator('figcaption').first().innerText()).toContain('2012');
+      expect(program.requests()).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!hasChromium)('a picture on a laptop', () => {
+  const FIVE =
+    '{ countries(codes: ["KE", "NG", "GH", "ZA", "EG"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }';
+  const MANY = '{ countries { observations(metricKeys: ["population_total"], fromYear: 1990) { value } } }';
+
+  it.for([
+    ['many lines', MANY, 3],
+    ['lines that may have others beside them', FIVE, 2],
+  ] as const)(
+    'a picture on a laptop is whole below its controls, with nothing to scroll: %s',
+    async ([, query, calls]) => {
+      await using scene = await open({ viewport: { width: 1366, height: 768 } });
+      const { page } = scene;
+      await write(page, query);
+      await run(page);
+      await side(page, 'Picture');
+      await page.getByRole('button', { name: 'Wide' }).click();
+      await expect.poll(() => wholeInPanel(page, 'lines')).toEqual([true, true]);
+      expect((await page.locator('.frame svg').boundingBox())?.height).toBeGreaterThan(300);
       expect(scene.program.requests()).toHaveLength(calls);
     },
   );
