@@ -142,4 +142,40 @@ describe('a picture by address', () => {
     expect(all[0]?.words).toMatch(/^\w+\n[\d.]+ years\n[\d.]+ to [\d.]+\n1990, modelled\nworld_bank_wdi$/);
     expect(await svgOf('bands.svg')).not.toContain('<metadata>');
   });
+
+  it('a picture by address has its axis say the scale of its values where words at each of them would take too much room', async () => {
+    const [wide, narrow] = [await svgOf('all.svg?width=960'), await svgOf('all.svg?width=320')];
+    expect(textsOf(wide)).toEqual(expect.arrayContaining(['↑ persons', '200 million', '0']));
+    expect(textsOf(narrow)).toEqual(expect.arrayContaining(['↑ persons, in millions', '200', '0']));
+    expect(textsOf(narrow).filter((text) => /^\d+ million$/.test(text))).toEqual([]);
+    // Lines have half of what there is.
+    const [, path = ''] = /<g[^>]* class="top"[^>]*>\s*<path[^>]* d="([^"]*)"/.exec(narrow) ?? [];
+    const places = [...path.matchAll(/[ML]([\d.]+),/g)].map(([, x]) => Number(x));
+    expect(Math.max(...places) - Math.min(...places)).toBeGreaterThan(110);
+    // A logarithmic scale has no one word.
+    expect(textsOf(await svgOf('all.svg?width=320&picture.isLog=true'))).toContain('100 million');
+    const shared = textsOf(
+      await svgOf('all.svg?width=320&picture.kind=small-pictures&picture.isShared=true'),
+    );
+    expect(shared).toEqual(expect.arrayContaining(['One scale for all, in millions.', '200']));
+  });
+
+  it('a picture by address gives bars their length beside long numbers', async () => {
+    const lengths = async (width: number) => {
+      const svg = await svgOf(`ranking.svg?width=${width}`);
+      const [, bars = ''] = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(svg) ?? [];
+      return {
+        texts: textsOf(svg),
+        bars: [...bars.matchAll(/ width="([\d.]+)"/g)].map(([, at]) => Number(at)),
+      };
+    };
+    const [wide, narrow] = [await lengths(960), await lengths(320)];
+    expect(wide.texts.filter((text) => / billion/.test(text)).length).toBeGreaterThan(3);
+    expect(narrow.texts).toContain('US dollars, in billions →');
+    expect(narrow.texts.filter((text) => /\d billion/.test(text))).toEqual([]);
+    // Each is as long beside the longest as on a wide picture.
+    const [longest, other] = [0, 1].map((i) => (wide.bars[i] ?? 0) / (wide.bars[0] ?? 1));
+    expect(narrow.bars[0]).toBeGreaterThan(50);
+    expect((narrow.bars[1] ?? 0) / (narrow.bars[0] ?? 1)).toBeCloseTo((other ?? 0) / (longest ?? 1), 1);
+  });
 });

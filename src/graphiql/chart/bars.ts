@@ -1,9 +1,10 @@
 import * as Plot from '@observablehq/plot';
 import { sourceNameOf } from '../source-names.ts';
 import { earlierTime, isOld, newestOf, stripes } from './latest.ts';
-import { shortNumber } from './numbers.ts';
+import { type NumberScale, sharedScale } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
 import {
+  axisWords,
   captionOf,
   idIn,
   inGroup,
@@ -14,7 +15,7 @@ import {
   shortened,
   svgElement,
   thinned,
-  tickLabel,
+  tickLabels,
   unitInWords,
 } from './plot.ts';
 import { CHARACTER, widthOf } from './text-width.ts';
@@ -22,6 +23,8 @@ import { CHARACTER, widthOf } from './text-width.ts';
 const BAR_HEIGHT = 20;
 /** Least room for a number beside a bar, in pixels. */
 const NUMBER_WIDTH = 58;
+/** Part of the width that the bars have at the least: with less, the axis says the scale of the numbers for all. */
+const BARS_SHARE = 0.35;
 
 /** Height of bars and their axis, in pixels. */
 export const barsHeight = ({ bars }: Pick<BarsPicture, 'bars'>): number =>
@@ -41,7 +44,8 @@ function reachOf(
  * Draws bars from the highest down, each with its number; those below zero have a colour of their own. Of latest figures, one
  * that isn't of the newest time has its own beside the number.
  */
-export function drawBars({ bars, unit, scaleOf, isLatest = true }: BarsPicture, look: Look): Plotted {
+export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | null = null): Plotted {
+  const { bars, unit, scaleOf, isLatest = true } = picture;
   const { width, colours } = look;
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
   type Row = (typeof shown)[number];
@@ -59,13 +63,18 @@ export function drawBars({ bars, unit, scaleOf, isLatest = true }: BarsPicture, 
   const value = ({ figure }: Row) => figure.value;
   const values = shown.map(value);
   const newest = isLatest ? newestOf(bars) : null;
+  const label = tickLabels({ scale });
   const numberOf = ({ figure }: Row) => {
-    const number = shortNumber(figure.value, values);
+    const number = label(figure.value, 0, values);
     const time = earlierTime(figure, newest);
     return time === '' ? number : `${number} (${time})`;
   };
   const longest = Math.max(0, ...shown.map((row) => numberOf(row).length));
   const numberWidth = Math.max(NUMBER_WIDTH, longest * CHARACTER + 6);
+  const sides = [hasNegative, hasPositive].filter(Boolean).length;
+  const barsWidth = width - marginLeft - 16 - sides * numberWidth;
+  const shared = scale === null && barsWidth < width * BARS_SHARE ? sharedScale(values) : null;
+  if (shared !== null) return drawBars(picture, look, shared);
   const numbers = (rows: readonly Row[], isAbove: boolean) =>
     Plot.text(rows, {
       x: value,
@@ -85,11 +94,11 @@ export function drawBars({ bars, unit, scaleOf, isLatest = true }: BarsPicture, 
       marginTop: 34,
       x: {
         axis: 'top',
-        label: unitInWords(unit),
+        label: axisWords(unitInWords(unit), width, scale),
         nice: true,
         ...reachOf(values, scaleOf),
         ticks,
-        tickFormat: tickLabel,
+        tickFormat: label,
         insetLeft: hasNegative ? numberWidth : 0,
         insetRight: hasPositive ? numberWidth : 0,
       },

@@ -6,19 +6,20 @@ import { rankingOf, yearsIn } from './measured.ts';
 import { type BarsPicture, type LinesPicture, type Picture, timeOf } from './picture.ts';
 import {
   amountOf,
+  axisWords,
   inGroup,
+  type LeftAxis,
   type Look,
   labelOf,
   type Plotted,
   plotted,
-  shortened,
+  roomierAxis,
   svgElement,
   thinned,
   tickLabel,
-  tickRoom,
+  tickLabels,
 } from './plot.ts';
 import { scalingOf } from './scaled.ts';
-import { CHARACTER } from './text-width.ts';
 
 /** Countries with a figure of each of two indicators. */
 export interface Pair {
@@ -102,7 +103,8 @@ function reachOf({ scaleOf = [] }: Mapped, wantsLog: boolean) {
 }
 
 /** Pixels between the dots and the edges of a drawing. */
-const EDGES = { left: 62, right: 20, top: 28, bottom: 40 };
+const EDGES = { right: 20, top: 28, bottom: 40 };
+const AXIS: LeftAxis = { left: 62, scale: null };
 
 /** As of other drawings; logarithmic if both values of each dot are above zero. */
 type ScatterLook = Look & { readonly isLog?: boolean };
@@ -113,14 +115,15 @@ export function drawScatter(
   x: Mapped,
   y: Mapped,
   look: ScatterLook,
-  left = EDGES.left,
+  axis = AXIS,
 ): Plotted {
   const { width, colours, isLog = false } = look;
+  const { left } = axis;
   const type = isLog ? ('log' as const) : ('linear' as const);
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(280, width * 0.66)));
   const at = { x: (pair: Pair) => pair.x.value, y: (pair: Pair) => pair.y.value };
-  const label = ({ title, unit }: Mapped) =>
-    shortened(title === unit ? title : `${title}, ${unit}`, width / CHARACTER - 4);
+  const label = ({ title, unit }: Mapped, scale: LeftAxis['scale'] = null) =>
+    axisWords(title === unit ? title : `${title}, ${unit}`, width, scale);
   const svg = plotted(
     {
       height,
@@ -138,11 +141,11 @@ export function drawScatter(
       },
       y: {
         type,
-        label: label(y),
+        label: label(y, axis.scale),
         ...reachOf(y, isLog),
         nice: !isLog,
         ticks: height / 60,
-        tickFormat: tickLabel,
+        tickFormat: tickLabels(axis),
       },
       marks: [
         Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks: width / 110 }),
@@ -152,8 +155,8 @@ export function drawScatter(
     },
     look,
   );
-  const room = tickRoom(svg, 'y');
-  if (room > left) return drawScatter(pairs, x, y, look, room);
+  const roomier = roomierAxis(svg, axis, look);
+  if (roomier !== null) return drawScatter(pairs, x, y, look, roomier);
   const within = { left, right: width, top: 0, bottom: height - EDGES.bottom };
   labelDots(svg, pairs, within, colours.muted);
   thinned(svg, 'x');

@@ -3,30 +3,32 @@ import type { Colours } from './colours.ts';
 import { timeLabel, timeTicks } from './numbers.ts';
 import { coloured, type Line, type LinesPicture, MAX_BANDS, type Point } from './picture.ts';
 import {
+  axisWords,
   captionOf,
   inGroup,
+  type LeftAxis,
   type Look,
   type Plotted,
   plotted,
+  roomierAxis,
   shortened,
   svgElement,
-  tickLabel,
-  tickRoom,
+  tickLabels,
   unitInWords,
 } from './plot.ts';
 import { CHARACTER, widthOf } from './text-width.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
 const NAMES_SHARE = 0.34;
-/** Opacity of lines while another one stands out. */
-const FADED = 0.2;
+/** Opacity of lines while another one stands out, and of their names, which are read. */
+const FADED = { line: 0.2, name: 0.6 };
 const LABEL_HEIGHT = 14;
-/** Pixels beside the values of the axis, unless its labels need more. */
-const LEFT = 62;
+/** Unless its labels need more. */
+const AXIS: LeftAxis = { left: 62, scale: null };
 /** Points that are each drawn, at the most; beyond, only those that a line doesn't show. */
 const MAX_DOTS = 1000;
 /** Pixels between the points of a line, below which they would hide it. */
-const DOT_ROOM = 5;
+const DOT_ROOM = 7;
 
 /** Colours of the lines that have one, by name. */
 export function lineColours(
@@ -46,9 +48,10 @@ export function drawLines(
   picture: LinesPicture,
   chosen: readonly string[],
   look: Look,
-  marginLeft = LEFT,
+  axis = AXIS,
 ): Plotted {
   const { width, colours } = look;
+  const { left: marginLeft } = axis;
   const { top, rest, colourOf } = lineColours(picture, chosen, colours);
   const points = top.flatMap((line) => line.points);
   const focus = top.some(({ name }) => name === look.focus) ? look.focus : null;
@@ -57,7 +60,8 @@ export function drawLines(
       (top.length <= MAX_BANDS || name === focus) && ownPoints.some(({ low }) => low !== null),
   );
   const labels = endLabels(top, width);
-  const opacityOf = (name: string) => (focus === null || focus === name ? 1 : FADED);
+  const isFaded = (name: string) => focus !== null && focus !== name;
+  const opacityOf = (name: string) => (isFaded(name) ? FADED.line : 1);
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
   const marginRight = top.length > 1 ? Math.max(...labels.map(widthOf)) + 18 : 16;
@@ -73,11 +77,11 @@ export function drawLines(
       marginRight,
       x: { ...timeAxis(all, width - marginLeft - marginRight), label: null, inset: 6 },
       y: {
-        label: unitInWords(picture.unit),
+        label: axisWords(unitInWords(picture.unit), width, axis.scale),
         labelAnchor: 'top',
         nice: true,
         ticks: height / 56,
-        tickFormat: tickLabel,
+        tickFormat: tickLabels(axis),
         type: picture.isLog ? 'log' : 'linear',
       },
       marks: [
@@ -121,10 +125,9 @@ export function drawLines(
     },
     look,
   );
-  const room = tickRoom(svg, 'y');
-  if (room > marginLeft) return drawLines(picture, chosen, look, room);
-  if (top.length > 1)
-    labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, opacityOf });
+  const roomier = roomierAxis(svg, axis, look);
+  if (roomier !== null) return drawLines(picture, chosen, look, roomier);
+  if (top.length > 1) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, isFaded });
   nameParts(svg, 'g.top path', top);
   nameParts(svg, 'g.others path', rest);
   const [x, y] = [svg.scale('x'), svg.scale('y')];
@@ -179,8 +182,8 @@ function labelEnds(
   {
     right,
     height,
-    opacityOf,
-  }: { readonly right: number; readonly height: number; opacityOf(name: string): number },
+    isFaded,
+  }: { readonly right: number; readonly height: number; isFaded(name: string): boolean },
 ): void {
   const x = svg.scale('x');
   const y = svg.scale('y');
@@ -216,7 +219,7 @@ function labelEnds(
       }),
       svgElement(
         'text',
-        { x: right + 9, y: to, dy: '0.35em', fill: colour, opacity: opacityOf(end.name) },
+        { x: right + 9, y: to, dy: '0.35em', fill: colour, opacity: isFaded(end.name) ? FADED.name : 1 },
         end.text,
       ),
     );

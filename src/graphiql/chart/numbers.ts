@@ -31,6 +31,20 @@ export function shortRange(low: number, high: number): string {
   return `${isShared ? from.text : shortNumber(low, [low, high])} to ${shortNumber(high, [low, high])}`;
 }
 
+/** A scale that numbers share, such as that of millions. */
+export interface NumberScale {
+  readonly step: number;
+  /** Of many: `millions`. */
+  readonly words: string;
+}
+
+/** Returns the scale of the largest of several numbers; null if it is too small for one, or beyond all that have a word. */
+export function sharedScale(numbers: readonly number[]): NumberScale | null {
+  const most = numbers.reduce((size, value) => Math.max(size, Math.abs(value)), 0);
+  const [step, word] = STEPS.find(([least]) => most >= least) ?? [];
+  return step === undefined || !isPlain(most) ? null : { step, words: `${word}s` };
+}
+
 function shortParts(
   value: number,
   beside: readonly number[],

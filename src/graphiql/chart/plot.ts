@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { sourceNameOf } from '../source-names.ts';
 import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
-import { fullNumber, shortNumber } from './numbers.ts';
+import { fullNumber, type NumberScale, sharedScale, shortNumber } from './numbers.ts';
 import { timeOf } from './picture.ts';
 import { CHARACTER } from './text-width.ts';
 import type { Spots } from './tips.ts';
@@ -31,10 +31,47 @@ export type Plotted = SVGSVGElement & Plot.Plot & { spots: Spots };
 export const tickLabel = (value: number, _: number, ticks: readonly number[] = []) =>
   shortNumber(value, ticks);
 
-/** Measures the room, in pixels, that the labels of an axis take beside their ticks. */
-export function tickRoom(svg: Plotted, axis: 'x' | 'y'): number {
-  const labels = [...svg.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`)];
-  return Math.max(0, ...labels.map(({ textContent }) => textContent?.length ?? 0)) * CHARACTER + 12;
+/** Part of the width that labels of ticks may take: with less room they are without the word of their scale, which the axis says for all. */
+const TICKS_SHARE = 0.2;
+/** Pixels beside values of three digits. */
+const DIGITS_WIDTH = 3 * CHARACTER + 12;
+
+/** The values of an axis at the left. */
+export interface LeftAxis {
+  /** Pixels beside them. */
+  readonly left: number;
+  /** The scale that the axis says for all ticks; null if each says its own. */
+  readonly scale: NumberScale | null;
+}
+
+/** Returns a function that labels the ticks of an axis with such a scale. */
+export const tickLabels =
+  ({ scale }: Pick<LeftAxis, 'scale'>): typeof tickLabel =>
+  (value, i, ticks = []) =>
+    scale === null
+      ? tickLabel(value, i, ticks)
+      : tickLabel(
+          value / scale.step,
+          i,
+          ticks.map((tick) => tick / scale.step),
+        );
+
+/** Words of an axis, shortened to the width that there is, and the scale of its values. */
+export function axisWords(words: string, width: number, scale: NumberScale | null): string {
+  const parts = [scale === null ? '' : `in ${scale.words}`];
+  const room = width / CHARACTER - 4 - (parts[0]?.length ?? 0);
+  return [shortened(words, room), ...parts].filter((part) => part !== '').join(', ');
+}
+
+/** Returns the axis that the labels of a drawing ask for; null if they have room. */
+export function roomierAxis(svg: Plotted, axis: LeftAxis, { width }: Look): LeftAxis | null {
+  const labels = [...svg.querySelectorAll('[aria-label="y-axis tick label"] text')];
+  const room = Math.max(0, ...labels.map(({ textContent }) => textContent?.length ?? 0)) * CHARACTER + 12;
+  if (room <= axis.left) return null;
+  const { type, domain = [] } = svg.scale('y') ?? {};
+  const isScarce = room > width * TICKS_SHARE && axis.scale === null && type === 'linear';
+  const scale = isScarce ? sharedScale(Array.from(domain, Number)) : null;
+  return scale === null ? { ...axis, left: room } : { left: DIGITS_WIDTH, scale };
 }
 
 export function plotted(options: Plot.PlotOptions, { width, colours }: Look): Plotted {

@@ -2,15 +2,17 @@ import * as Plot from '@observablehq/plot';
 import { shortRange, timeLabel } from './numbers.ts';
 import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
 import {
+  axisWords,
   captionOf,
   inGroup,
+  type LeftAxis,
   type Look,
   type Plotted,
   plotted,
+  roomierAxis,
   shortened,
   svgElement,
-  tickLabel,
-  tickRoom,
+  tickLabels,
   wrapped,
 } from './plot.ts';
 import { CHARACTER } from './text-width.ts';
@@ -20,8 +22,8 @@ const LEAST_WIDTH = 130;
 const HEIGHT = 84;
 /** Pixels from one line of words to the next. */
 const LINE = 14;
-/** Pixels beside the values of one scale for all, unless its labels need more. */
-const SHARED = 46;
+/** Of one scale for all, unless its labels need more. */
+const AXIS: LeftAxis = { left: 46, scale: null };
 
 const timeBelow = (at: number, textAnchor: 'start' | 'end', isInOneYear: boolean) =>
   Plot.axisX({
@@ -47,10 +49,10 @@ function twoLines(name: string, most: number): string {
 }
 
 /** Draws each line in a frame of its own, the highest first: on a scale of its own, or all on one. */
-export function drawSmallPictures(picture: LinesPicture, look: Look, shared = SHARED): Plotted {
+export function drawSmallPictures(picture: LinesPicture, look: Look, axis = AXIS): Plotted {
   const { width, colours, isShared = false } = look;
   const { isLog = false } = picture;
-  const margin = isShared ? shared : 10;
+  const margin = isShared ? axis.left : 10;
   const lines = ranked(picture.lines);
   const reaches = new Map(lines.map((line) => [line.name, reachOf(line)]));
   /** Stretches each line from the bottom of its frame to the top, on a scale of its own. */
@@ -76,28 +78,31 @@ export function drawSmallPictures(picture: LinesPicture, look: Look, shared = SH
   const hasTwo = [...titles.values()].some((text) => text.includes('\n'));
   const title = (isShared ? 16 : 30) + (hasTwo ? LINE : 0);
   const words = wrapped(
-    isShared ? 'One scale for all.' : 'Each has a scale of its own, from its lowest value to its highest.',
+    isShared
+      ? `${axisWords('One scale for all', width, axis.scale)}.`
+      : 'Each has a scale of its own, from its lowest value to its highest.',
     Math.floor((width - margin) / CHARACTER),
   );
-  const below = 34 + LINE * words.length;
+  const below = 34;
+  const above = LINE * words.length + 4;
   const moments = points.map(({ at }) => at);
   const [from, to] = [moments.reduce((a, b) => Math.min(a, b)), moments.reduce((a, b) => Math.max(a, b))];
   const isInOneYear = Math.floor(from) === Math.floor(to);
   const svg = plotted(
     {
-      height: Math.ceil(lines.length / columns) * (HEIGHT + title) + below + title,
+      height: Math.ceil(lines.length / columns) * (HEIGHT + title) + below + title + above,
       marginLeft: margin,
       marginRight: 10,
-      marginTop: title,
+      marginTop: title + above,
       marginBottom: below,
       fx: { axis: null, padding: 0.08 },
       fy: { axis: null, padding: (title + 8) / (HEIGHT + title + 8) },
       y: isShared
-        ? { ticks: 2, tickFormat: tickLabel, label: null, type: isLog ? 'log' : 'linear', nice: true }
+        ? { ticks: 2, tickFormat: tickLabels(axis), label: null, type: isLog ? 'log' : 'linear', nice: true }
         : { axis: null, domain: [-0.06, 1.06] },
       marks: [
         ...(isShared
-          ? [Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: tickLabel, label: null, tickSize: 3 })]
+          ? [Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: tickLabels(axis), label: null, tickSize: 3 })]
           : []),
         // The last year of one picture stands beside the first of the next.
         timeBelow(from, 'start', isInOneYear),
@@ -139,8 +144,8 @@ export function drawSmallPictures(picture: LinesPicture, look: Look, shared = SH
     },
     look,
   );
-  const room = isShared ? tickRoom(svg, 'y') : 0;
-  if (room > margin) return drawSmallPictures(picture, look, room);
+  const roomier = isShared ? roomierAxis(svg, axis, look) : null;
+  if (roomier !== null) return drawSmallPictures(picture, look, roomier);
   const [fxs, fys, x, y] = (['fx', 'fy', 'x', 'y'] as const).map((name) => svg.scale(name));
   svg.spots = {
     all: points.flatMap((point) =>
@@ -149,7 +154,7 @@ export function drawSmallPictures(picture: LinesPicture, look: Look, shared = SH
         : [
             {
               x: Number(fxs?.apply(fx(point))) - margin + Number(x?.apply(point.at)),
-              y: Number(fys?.apply(fy(point))) - title + Number(y?.apply(height(point))),
+              y: Number(fys?.apply(fy(point))) - title - above + Number(y?.apply(height(point))),
               line: point.line,
               words: captionOf(point.figure),
             },
@@ -164,7 +169,7 @@ export function drawSmallPictures(picture: LinesPicture, look: Look, shared = SH
         {
           class: 'scales',
           x: margin,
-          y: Number(svg.getAttribute('height')) - 6 - LINE * (words.length - 1 - i),
+          y: LINE * (i + 1),
           'font-size': 12,
           'text-anchor': 'start',
           fill: colours.muted,
