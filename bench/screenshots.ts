@@ -1,15 +1,16 @@
 /**
  * `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. `npm run screenshots -- <folder>`
  * takes every situation, or those named after it, at every size, in light, in dark, in forced colours and on paper, for people
- * to look through before a change goes out.
+ * to look through before a change goes out. `--before <revision>` takes the same of that revision in the same run, and writes
+ * a page that shows each pair.
  */
-import { mkdirSync } from 'node:fs';
-import { argv } from 'node:process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { linkTo } from '../src/graphiql/share/link.ts';
-import { openPublishing } from '../test/address/publishing.ts';
 import { openBrowser } from '../test/support/chromium.ts';
-import { openProgram } from '../test/support/program.ts';
+import { openRevision, serveCheckout } from './checkout.ts';
 
 const README_FOLDER = 'docs/images';
 const LAPTOP = { width: 1440, height: 900 };
@@ -107,6 +108,9 @@ const MISSPELT = '{ country(code: "KE") { name observation(metricKey: "life_expe
 
 const WARNED =
   '{ countries { a: observation(metricKey: "life_expectancy") { value } b: observation(metricKey: "life_expectancyy") { value } } }';
+/** Figures of so many digits that their words would take a third of a phone. */
+const LARGE_NUMBERS =
+  '{ countries { observations(metricKeys: ["gdp_current_usd"], fromYear: 1990) { value } } }';
 const FEW_BARS =
   '{ countries(codes: ["KE", "NG", "ZA"]) { observation(metricKey: "life_expectancy") { value } } }';
 
@@ -188,6 +192,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     },
   },
   'below-a-warning': { query: WARNED, side: 'Picture' },
+  'large-numbers': { query: LARGE_NUMBERS, side: 'Picture' },
   'few-bars': { query: FEW_BARS, side: 'Picture' },
   offline: {
     tab: 'OverTime',
@@ -235,73 +240,115 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
 };
 
-const [, , folder, ...situations] = argv;
-// Holds nothing for the README's pictures, which may come in any order.
-await using program = await openProgram({ env: { CACHE_URL: folder === undefined ? 'none' : 'memory:' } });
-const url = `${new URL(program.url).origin}/graphiql`;
-await using publishing = await openPublishing();
-await publishing.issued?.desk.create({ name: 'page' });
+/** Milliseconds in which each step of a situation is done, or it can't be. */
+const STEP_MS = 15_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { before: { type: 'string' } },
+});
+const [folder, ...situations] = positionals;
 const browser = await openBrowser();
 if (folder === undefined) await takeAllOfReadme();
-else await takeAll(folder);
+else if (values.before === undefined) await takeAll(folder);
+else await takePairs(folder, values.before);
 await browser.close();
 
 async function takeAllOfReadme(): Promise<void> {
+  // Caches nothing for the README's pictures, which may come in any order.
+  using served = await serveCheckout('none');
   for (const { name, colorScheme = 'light', viewport = LAPTOP, ...situation } of README) {
     const page = await openAt(viewport, colorScheme);
-    await bring(page, situation, viewport.width <= NARROW);
+    await bring(page, situation, viewport.width <= NARROW, served);
     await shoot(page, `${README_FOLDER}/${name}`);
     await page.context().close();
   }
 }
 
-async function takeAll(into: string): Promise<void> {
+/** @returns the files that it has written */
+async function takeAll(into: string, root?: string): Promise<readonly string[]> {
   mkdirSync(into, { recursive: true });
+  using served = await serveCheckout('memory:', root);
+  const paths: string[] = [];
   for (const [name, situation] of Object.entries(SITUATIONS)) {
     if (situations.length > 0 && !situations.includes(name)) continue;
     for (const sizes of SERIES_OF_SIZES)
-      for (const colorScheme of ['light', 'dark'] as const)
-        await takeSizes(`${into}/${name}`, situation, sizes, colorScheme);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const taken = takeSizes(`${into}/${name}`, situation, sizes, colorScheme, served);
+        // A revision may lack what a situation is about.
+        if (root === undefined) paths.push(...(await taken));
+        else await taken.catch((error) => console.log(`${into}/${name}: ${String(error).split('\n')[0]}`));
+      }
   }
+  return paths;
 }
 
-/** Takes a situation at several sizes, the first also in forced colours and, if it is wide, on paper. */
+async function takePairs(into: string, before: string): Promise<void> {
+  using revision = openRevision(before);
+  await takeAll(`${into}/before`, revision.root);
+  const names = (await takeAll(`${into}/after`)).map((path) => basename(path));
+  const pairs = names.map((name) => {
+    const images = ['before', 'after'].map((when) => `<img src="${when}/${name}" alt="${when}" width="49%">`);
+    return `<h2>${name}</h2>${images.join(' ')}`;
+  });
+  writeFileSync(`${into}/index.html`, `<!doctype html><title>${before} and now</title>${pairs.join('\n')}`);
+}
+
+/** Where GraphiQL and the pages are. */
+type Served = Pick<Awaited<ReturnType<typeof serveCheckout>>, 'graphiql' | 'pages'>;
+
+/**
+ * Takes a situation at several sizes, the first also in forced colours and, if it is wide, on paper.
+ * @returns the files that it has written
+ */
 async function takeSizes(
   path: string,
   situation: Situation,
   sizes: readonly Size[],
   colorScheme: 'light' | 'dark',
-): Promise<void> {
+  served: Served,
+): Promise<readonly string[]> {
   const [first = 1440] = sizes;
   const page = await openAt(SIZES[first], colorScheme);
-  await bring(page, situation, SIZES[first].width <= NARROW);
-  for (const size of sizes) {
-    await page.setViewportSize(SIZES[size]);
-    await shoot(page, `${path}-${size}-${colorScheme}`);
-  }
-  if (colorScheme === 'light') {
-    await page.setViewportSize(SIZES[first]);
-    await page.emulateMedia({ forcedColors: 'active' });
-    await shoot(page, `${path}-${first}-forced`);
-    await page.emulateMedia({ forcedColors: 'none' });
-    if (first === 1440) {
-      await page.setViewportSize(PAPER);
-      await page.emulateMedia({ media: 'print' });
-      await shoot(page, `${path}-print`, true);
+  const taken: string[] = [];
+  try {
+    await bring(page, situation, SIZES[first].width <= NARROW, served);
+    for (const size of sizes) {
+      await page.setViewportSize(SIZES[size]);
+      taken.push(await shoot(page, `${path}-${size}-${colorScheme}`));
     }
+    if (colorScheme === 'light') {
+      await page.setViewportSize(SIZES[first]);
+      await page.emulateMedia({ forcedColors: 'active' });
+      taken.push(await shoot(page, `${path}-${first}-forced`));
+      await page.emulateMedia({ forcedColors: 'none' });
+      if (first === 1440) {
+        await page.setViewportSize(PAPER);
+        await page.emulateMedia({ media: 'print' });
+        taken.push(await shoot(page, `${path}-print`, true));
+      }
+    }
+    return taken;
+  } finally {
+    await page.context().close();
   }
-  await page.context().close();
 }
 
 async function openAt(viewport: Viewport, colorScheme: 'light' | 'dark'): Promise<Page> {
   const context = await browser.newContext({ viewport, colorScheme });
+  context.setDefaultTimeout(STEP_MS);
   return context.newPage();
 }
 
-async function bring(page: Page, situation: Situation, isNarrow: boolean): Promise<void> {
+async function bring(
+  page: Page,
+  situation: Situation,
+  isNarrow: boolean,
+  { graphiql: url, pages }: Served,
+): Promise<void> {
   const { tab, query, side, pane, isFirst = false, isWide = false, isBare = false, further } = situation;
   if (situation.page !== undefined) {
-    await page.goto(`${publishing.origin}/c/${situation.page}`, { waitUntil: 'networkidle' });
+    await page.goto(pages + situation.page, { waitUntil: 'networkidle' });
     return;
   }
   if (isBare) {
@@ -326,9 +373,10 @@ async function bring(page: Page, situation: Situation, isNarrow: boolean): Promi
   await further?.(page);
 }
 
-async function shoot(page: Page, name: string, fullPage = false): Promise<void> {
+async function shoot(page: Page, name: string, fullPage = false): Promise<string> {
   await page.waitForTimeout(DRAWN_MS);
   const path = `${name}.png`;
   await page.screenshot({ path, fullPage });
   console.log(path);
+  return path;
 }

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KeyDesk } from '../src/plugins/issued-keys/key-desk.ts';
+import { openKeyStore } from '../src/plugins/issued-keys/key-store.ts';
+import { openFiles } from '../test/address/publishing.ts';
+import { startServing } from '../test/support/serving.ts';
+
+const HERE = fileURLToPath(new URL('../', import.meta.url));
+
+/** Serves GraphiQL and, by another program, public pages over the sandbox, as the sources and built pages of a checkout have them. */
+export async function serveCheckout(cacheUrl = 'memory:', root = HERE) {
+  const { folder, env } = openFiles();
+  const store = await openKeyStore(folder.cacheUrl, 1_000);
+  await new KeyDesk(store, Date.now).create({ name: 'page' });
+  await store.close();
+  const pages = { ...env, CACHE_URL: folder.cacheUrl, COUNTRY_DATA_KEY: 'demo-team' };
+  const bin = join(root, 'bin/country-graph.cjs');
+  const start = async (settings: Readonly<Record<string, string>>) => {
+    const { child, url } = await startServing({ cwd: root, bin, env: settings, isLogKept: true });
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    return { url, end };
+  };
+  const own = await start({ CACHE_URL: cacheUrl });
+  const published = await start(pages);
+  return {
+    graphiql: new URL('/graphiql', own.url).href,
+    pages: new URL('/c/', published.url).href,
+    [Symbol.dispose]() {
+      for (const { end } of [own, published]) end();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/**
+ * Checks a revision out beside this checkout, with its own sources and pages, which are built, and the packages that are here;
+ * takes it away at the end.
+ */
+export function openRevision(revision: string) {
+  const root = mkdtempSync(join(tmpdir(), 'revision-'));
+  execFileSync('git', ['worktree', 'add', '--detach', '--force', root, revision], {
+    cwd: HERE,
+    stdio: 'ignore',
+  });
+  for (const packages of ['node_modules', 'src/graphiql/node_modules'])
+    if (existsSync(join(HERE, packages))) symlinkSync(join(HERE, packages), join(root, packages));
+  for (const config of globSync('src/graphiql/vite.*.ts', { cwd: root }))
+    execFileSync(
+      join(HERE, 'node_modules/.bin/vite'),
+      ['build', 'src/graphiql', '--config', config, '--logLevel', 'error'],
+      { cwd: root, stdio: 'inherit' },
+    );
+  return {
+    root,
+    [Symbol.dispose]() {
+      rmSync(root, { recursive: true, force: true });
+      execFileSync('git', ['worktree', 'prune'], { cwd: HERE });
+    },
+  };
+}
