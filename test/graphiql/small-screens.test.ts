@@ -221,6 +221,12 @@ describe.skipIf(!hasChromium)('on paper, and in forced colours', () => {
         .toBe(true);
       for (const name of ['.graphiql-editors', '.graphiql-sidebar', '.side-bar', '#key-form'])
         expect([name, await page.locator(name).isVisible()]).toEqual([name, false]);
+      // The names of its lines are buttons elsewhere.
+      const line = page.locator('.legend .line').first();
+      expect([await line.isVisible(), await page.locator('.legend .take-out').first().isVisible()]).toEqual([
+        true,
+        false,
+      ]);
       // Finds nothing around it that cuts a part longer than a page.
       const cutting = await svg.evaluate((element) => {
         const found: string[] = [];
