@@ -3,6 +3,7 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -20,7 +21,7 @@ import { BoundedCache, OVERHEAD_BYTES, roughBytes } from '../../cache/lru.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Answer, Call, Endpoint, Send } from '../../service/call.ts';
 import * as endpoints from '../../service/endpoints.ts';
-import { costOf, type FieldCost, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
+import type { FieldCost, SelectionScope } from '../schema/selection.ts';
 
 /** Bytes of the lists that later operations are priced by, of all keys together. */
 const MAX_LISTS_BYTES = 16 * 1024 * 1024;
@@ -183,7 +184,7 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const cost = costOf(field);
+      const cost = field.extensions.cost ?? 'UNSAID';
       const isRow = rowTypeOf(type) !== null;
       const isList = holdsList(field);
       const fieldBound = ownBound(
@@ -257,6 +258,11 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
     const type = schema.getType(name);
     return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
+}
+
+/** Returns the type of the rows of a connection; null for any other type. */
+function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
+  return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */
