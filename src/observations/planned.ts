@@ -58,7 +58,7 @@ export function plannedStage(
 }
 
 /** What has come for a pair of which the latest figure is wanted, as long as that doesn't tell it. */
-interface Came {
+interface Undecided {
   readonly pair: Pair;
   /** `no figure` if the newest row holds no value: the latest figure stands further back in the series. */
   readonly latest?: PairOutcome;
@@ -66,7 +66,7 @@ interface Came {
 }
 
 /** The latest figure, by what has come for its pair; undefined if the service has to be asked further. */
-function latestIn({ latest, series }: Came): Outcome | undefined {
+function latestIn({ latest, series }: Undecided): Outcome | undefined {
   if (latest === 'no figure')
     // Several are all passed on, as of a service that gives several: so later readers know that one of them was taken.
     return Array.isArray(series) ? contenders(series) : series;
@@ -86,7 +86,7 @@ class Answers {
   readonly series: Map<string, readonly Demand[]>;
   /** Pairs of which the latest figure is wanted beside series; empty if no series are: then all are that come. */
   readonly latest: ReadonlySet<string>;
-  readonly #came = new Map<string, Came>();
+  readonly #undecided = new Map<string, Undecided>();
   readonly #keepChoice: KeepChoice;
 
   /** @param keepChoice called with latest figures that the service would not choose by itself, nor its series tell */
@@ -101,7 +101,7 @@ class Answers {
   /** Notes what a call has brought; returns the demands whose outcomes are known by that, each once. */
   note({ mode, years }: PlanPart, pairs: readonly Pair[], outcomes: readonly PairOutcome[]) {
     const isLatest = mode === 'latest';
-    if (isLatest && this.#came.size === 0 && !outcomes.includes('no figure'))
+    if (isLatest && this.#undecided.size === 0 && !outcomes.includes('no figure'))
       return { demands: latestOf(pairs), outcomes: outcomes as readonly Outcome[] };
     const settled = { demands: [] as Demand[], outcomes: [] as Outcome[] };
     const add = (demands: readonly Demand[], outcome: Outcome) => {
@@ -114,15 +114,15 @@ class Answers {
       const outcome = outcomes[i] as PairOutcome;
       const rows = outcome === 'no figure' ? [] : outcome;
       if (!isLatest) add(this.#takeAnswered(key, years), rows);
-      const before = this.#came.get(key);
+      const before = this.#undecided.get(key);
       const isLatestWanted = isLatest || before !== undefined || this.latest.has(key);
       if (years !== null || !isLatestWanted) continue;
-      const came: Came = { ...before, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
-      const figure = latestIn(came);
-      if (figure === undefined) this.#came.set(key, came);
+      const open: Undecided = { ...before, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
+      const figure = latestIn(open);
+      if (figure === undefined) this.#undecided.set(key, open);
       else {
-        this.#came.delete(key);
-        this.#keepFurtherBack(came, figure);
+        this.#undecided.delete(key);
+        this.#keepFurtherBack(open, figure);
         latest.push([pair, figure]);
       }
     }
@@ -140,12 +140,12 @@ class Answers {
     return this.#open(({ latest }) => latest === 'no figure');
   }
 
-  #open(isMeant: (came: Came) => boolean): readonly Pair[] {
-    if (this.#came.size === 0) return [];
-    return [...this.#came.values()].filter(isMeant).map(({ pair }) => pair);
+  #open(isMeant: (one: Undecided) => boolean): readonly Pair[] {
+    if (this.#undecided.size === 0) return [];
+    return [...this.#undecided.values()].filter(isMeant).map(({ pair }) => pair);
   }
 
-  #keepFurtherBack({ pair, latest }: Came, figure: Outcome): void {
+  #keepFurtherBack({ pair, latest }: Undecided, figure: Outcome): void {
     if (latest !== 'no figure' || figure instanceof Error) return;
     const [row] = figure;
     if (row !== undefined && figure.length > 1) this.#keepChoice(pair, figure, row.fetchedAtMs);

@@ -97,13 +97,13 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   const records = recordsOfRows(items, recordsOfRows(lastRows.items).slice());
   const rows = { ...start, items, places, areProven: true };
   /** Numbers of rows that are to be parsed. */
-  const differing: number[] = [];
+  const toParse: number[] = [];
   let differ = 0;
   let stepEnd = STEP_BYTES;
   let at = afterSpace(bytes, start.at);
   let row = 0;
   while (bytes[at] === OPEN_OBJECT) {
-    if (2 * row === lastRows.places.length && !isLocated(last.bytes, lastRows, row)) {
+    if (2 * row === lastRows.places.length && !locate(last.bytes, lastRows, row)) {
       last.rows = null;
       return undefined;
     }
@@ -114,7 +114,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
       if (differ > DIFFERENT_FIRST + row * DIFFERENT_SHARE) return undefined;
       if (!isEndOfRow(bytes, end)) end = endOfObject(bytes, at);
       if (end < 0) return undefined;
-      differing.push(row);
+      toParse.push(row);
       records[row] = undefined;
     }
     places[2 * row] = at;
@@ -123,10 +123,10 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
     at = bytes[end] === COMMA && bytes[end + 1] === OPEN_OBJECT ? end + 1 : afterRow(bytes, end);
     if (at < stepEnd) continue;
     stepEnd = at + STEP_BYTES;
-    if (!parseRows(bytes, rows, differing.splice(0))) return undefined;
+    if (!parseRows(bytes, rows, toParse.splice(0))) return undefined;
     yield;
   }
-  if (bytes[at] !== CLOSE_LIST || !parseRows(bytes, rows, differing)) return undefined;
+  if (bytes[at] !== CLOSE_LIST || !parseRows(bytes, rows, toParse)) return undefined;
   items.length = row;
   places.length = 2 * row;
   const body = isProven(last.bytes, lastRows) ? bodyAround(bytes, rows, at) : undefined;
@@ -166,7 +166,7 @@ function rowsOf({ bytes, body }: Read): ListRows | null {
 }
 
 /** Finds the place of a row, the first that has none; false if it is no object. A row beyond the last has none. */
-function isLocated(bytes: Buffer, { items, places, at: startsAt }: ListRows, row: number): boolean {
+function locate(bytes: Buffer, { items, places, at: startsAt }: ListRows, row: number): boolean {
   if (row >= items.length) return true;
   const before = places[2 * row - 1];
   const at = afterSpace(bytes, before === undefined ? startsAt : afterSpace(bytes, before) + 1);
@@ -179,8 +179,7 @@ function isLocated(bytes: Buffer, { items, places, at: startsAt }: ListRows, row
 function isProven(bytes: Buffer, rows: ListRows): boolean {
   if (rows.areProven) return true;
   const { items, places, name, at } = rows;
-  for (let row = places.length / 2; row < items.length; row += 1)
-    if (!isLocated(bytes, rows, row)) return false;
+  for (let row = places.length / 2; row < items.length; row += 1) if (!locate(bytes, rows, row)) return false;
   const end = afterSpace(bytes, places.at(-1) ?? at);
   rows.areProven = bytes[end] === CLOSE_LIST && textBehind(bytes, name, end) !== null;
   return rows.areProven;

@@ -8,7 +8,7 @@ function work(): void {
   while (performance.now() < endsAtMs);
 }
 
-const job = (flow: Flow, since: number): Job => ({ flow, since, slices: 0 });
+const job = (flow: Flow, ordinal: number): Job => ({ flow, ordinal, slices: 0 });
 
 /** Has a job take so many slices, and tells of each. */
 async function run(one: Job, slices: number, tell: () => void): Promise<void> {

@@ -178,7 +178,7 @@ it('what a key may read is judged where it is reached, though nobody has looked 
     clock: { ...systemClock, ...program.clock.clock },
     openSchema: openWhole,
   });
-  const purse = { name: 'free', flow: new Flow(), take: () => () => {} };
+  const budget = { name: 'free', flow: new Flow(), take: () => () => {} };
   const ask = async (tag: string, { text, variables = {} }: Judged) => {
     program.pass(0.1);
     program.requests();
@@ -190,7 +190,7 @@ it('what a key may read is judged where it is reached, though nobody has looked 
       signal: new AbortController().signal,
       exchanged: {
         authorization: 'Bearer demo-team',
-        budget: purse,
+        budget,
         rights: { name: tag, tags: new Set([tag]) },
       },
     });

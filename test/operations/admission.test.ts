@@ -233,12 +233,12 @@ it('admission is at rest once all operations are over', async () => {
 
 it('an operation that has to wait for its turn begins behind older work that can go on', async () => {
   const order: string[] = [];
-  const older = { flow: new Flow(), since: 1, slices: 0 };
+  const older = { flow: new Flow(), ordinal: 1, slices: 0 };
   const work = yieldToEventLoop(older)
     .then(() => yieldToEventLoop(older))
     .then(() => order.push('older work is done'));
   const beginning = new Admission(8)
-    .enter({ ...of('a'), since: 2 }, { signal: new AbortController().signal })
+    .enter({ ...of('a'), ordinal: 2 }, { signal: new AbortController().signal })
     .then((refusal) => order.push(`the operation begins: ${refusal}`));
   await Promise.all([work, beginning]);
   expect(order).toEqual(['older work is done', 'the operation begins: null']);

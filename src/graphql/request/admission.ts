@@ -29,8 +29,8 @@ interface Lane {
 }
 
 interface WaitingOperation {
-  /** Its place among jobs: it begins behind all that came before it and can go on. */
-  readonly since: number;
+  /** That of its job: it begins behind all that came before it and can go on. */
+  readonly ordinal: number;
   /** The time at which it came, moved on by each stall of the whole process. */
   sinceMs: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
@@ -136,7 +136,7 @@ export class Admission {
       this.#take(lane);
       return null;
     }
-    if (!this.isFull(caller)) return this.#wait(lane, caller.since ?? 0, request.signal, nowMs);
+    if (!this.isFull(caller)) return this.#wait(lane, caller.ordinal ?? 0, request.signal, nowMs);
     this.load.refused.full += 1;
     return 'full';
   }
@@ -209,7 +209,7 @@ export class Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(lane: Lane, since: number, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
+  #wait(lane: Lane, ordinal: number, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
     this.#lanes.add(lane);
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
@@ -221,7 +221,7 @@ export class Admission {
         this.load.waiting -= 1;
         resolve(refusal);
       };
-      const waiter: WaitingOperation = { since, sinceMs: nowMs, settle };
+      const waiter: WaitingOperation = { ordinal, sinceMs: nowMs, settle };
       const giveUp = () => {
         lane.queue.splice(lane.queue.indexOf(waiter), 1);
         settle('late');
@@ -250,11 +250,11 @@ export class Admission {
 
   /** Has an operation of a flow begin in a slice, at a place that is taken for it now. */
   #place(lane: Lane): void {
-    const { since = 0 } = lane.queue[lane.beginning] ?? {};
+    const { ordinal = 0 } = lane.queue[lane.beginning] ?? {};
     lane.beginning += 1;
     this.#beginning += 1;
     this.#take(lane);
-    inSlice({ flow: lane.flow, since }, () => this.#begin(lane));
+    inSlice({ flow: lane.flow, ordinal }, () => this.#begin(lane));
   }
 
   /** Lets the next operation of a flow begin at the place that was taken for it. */

@@ -43,7 +43,7 @@ const BEHIND_ALL = 2 ** 48;
  * @param mode null if any operation may ask the service
  */
 export function createCallers(tenants: Tenants, mode: OfflineMode | null = null) {
-  let since = 0;
+  let ordinal = 0;
   const always = mode?.isAlways ? mode : undefined;
   const asked = mode ?? undefined;
   return (
@@ -55,7 +55,7 @@ export function createCallers(tenants: Tenants, mode: OfflineMode | null = null)
     const authorization = tenant.isNobody ? null : borne;
     const { budget, visitor, note, refusalOf, rights } = exchanged ?? {};
     const flow = tenant.isProven ? (budget ?? tenant).flow : UNPROVEN;
-    since += 1;
+    ordinal += 1;
     const offline = isAsked === '1' ? asked : always;
     return {
       authorization,
@@ -67,7 +67,7 @@ export function createCallers(tenants: Tenants, mode: OfflineMode | null = null)
       rights,
       offline,
       flow,
-      since: flow === UNPROVEN ? since + BEHIND_ALL : since,
+      ordinal: flow === UNPROVEN ? ordinal + BEHIND_ALL : ordinal,
       slices: 0,
     };
   };

@@ -12,7 +12,7 @@ import { ChangedRequest, type GatewayRequest } from '../../graphql/request/reque
 import { partOf } from '../../graphql/schema/key-checks.ts';
 import { looksIssued } from '../../keys/tenant.ts';
 import { joinBudgets } from '../../service/call-budget.ts';
-import { unreachable } from '../../service/counted-purse.ts';
+import { unreachable } from '../../service/counted-budget.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';

@@ -1,6 +1,6 @@
 import type { Count } from '../../cache/counts.ts';
 import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
-import { CountedBudget } from '../../service/counted-purse.ts';
+import { CountedBudget } from '../../service/counted-budget.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { IssuedKey } from './key.ts';
 import type { KeyStore } from './key-store.ts';

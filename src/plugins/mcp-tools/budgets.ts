@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CallCounts, Count } from '../../cache/counts.ts';
-import { CountedBudget } from '../../service/counted-purse.ts';
+import { CountedBudget } from '../../service/counted-budget.ts';
 import { Failure } from '../../shared/errors.ts';
 
 const HOUR_MS = 3_600_000;

@@ -9,8 +9,8 @@
 /** The work that slices are part of, such as an operation. */
 export interface Job {
   readonly flow: Flow;
-  /** Its place among jobs: a number that rises from job to job, so that the lowest began first. */
-  readonly since?: number;
+  /** A number that rises from job to job: the lowest began first. */
+  readonly ordinal?: number;
   /** Slices that it has asked for so far. */
   slices?: number;
 }
@@ -40,7 +40,7 @@ const SHORT_SLICES = 3;
 const CROWD = 12;
 
 interface Slice {
-  readonly since: number;
+  readonly ordinal: number;
   readonly run: () => void;
 }
 
@@ -51,19 +51,22 @@ export class Flow {
   /** Slices of long jobs, those of the oldest first. */
   readonly long: Slice[] = [];
   /** The flow that this one gives way to: each slice that waits there makes the time of this one count for more (`charge`). */
-  readonly behind: Flow | null;
+  readonly yieldsTo: Flow | null;
   isLongNext = false;
   /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
   usedMs = 0;
 
-  constructor(behind: Flow | null = null) {
-    this.behind = behind;
+  constructor(yieldsTo: Flow | null = null) {
+    this.yieldsTo = yieldsTo;
   }
 
-  /** The place of the older job of the two whose slices may be next: the first short one, and the first long one. */
-  get since(): number {
+  /** The ordinal of the older job of the two whose slices may be next: the first short one, and the first long one. */
+  get ordinal(): number {
     const { short, long } = this;
-    return Math.min(short[0]?.since ?? Number.POSITIVE_INFINITY, long[0]?.since ?? Number.POSITIVE_INFINITY);
+    return Math.min(
+      short[0]?.ordinal ?? Number.POSITIVE_INFINITY,
+      long[0]?.ordinal ?? Number.POSITIVE_INFINITY,
+    );
   }
 
   get waiting(): number {
@@ -84,14 +87,15 @@ let slicesSinceMs: number | null = null;
 let beginningsSinceMs: number | null = null;
 
 export function inSlice(job: Job, run: () => void): void {
-  const { flow, since = 0, slices = 0 } = job;
+  const { flow, ordinal = 0, slices = 0 } = job;
   if (flow.waiting === 0) {
     flow.usedMs = Math.max(flow.usedMs, currentMs);
     flows.add(flow);
   }
   job.slices = slices + 1;
-  if (slices < SHORT_SLICES) flow.short.push({ since, run });
-  else flow.long.splice(flow.long.findLastIndex((other) => other.since <= since) + 1, 0, { since, run });
+  if (slices < SHORT_SLICES) flow.short.push({ ordinal, run });
+  else
+    flow.long.splice(flow.long.findLastIndex((other) => other.ordinal <= ordinal) + 1, 0, { ordinal, run });
   waiting += 1;
   arm();
 }
@@ -211,7 +215,7 @@ function endSlices(): void {
 function charge(nowMs: number): void {
   if (running === null) return;
   running.usedMs +=
-    Math.min(nowMs - runningSinceMs, MAX_CHARGE_MS) * (1 + (running.behind?.waiting ?? 0) / CROWD);
+    Math.min(nowMs - runningSinceMs, MAX_CHARGE_MS) * (1 + (running.yieldsTo?.waiting ?? 0) / CROWD);
   running = null;
 }
 
@@ -221,7 +225,8 @@ function next(): Flow | null {
   for (const { usedMs } of flows) leastMs = Math.min(leastMs, usedMs);
   let oldest: Flow | null = null;
   for (const flow of flows)
-    if (flow.usedMs <= leastMs + LEVEL_MS && (oldest === null || flow.since < oldest.since)) oldest = flow;
+    if (flow.usedMs <= leastMs + LEVEL_MS && (oldest === null || flow.ordinal < oldest.ordinal))
+      oldest = flow;
   return oldest;
 }
 
