@@ -1,16 +1,13 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createHub, createHubListening } from '../../../src/cache/hub.ts';
 import { openFixedService, type Sent } from '../../support/fixed-service.ts';
 import { openProgram } from '../../support/program.ts';
 import { SENT_ROW } from '../../support/sent-row.ts';
 import { openTimedProgram } from '../../support/timed-program.ts';
+import { openCache } from './told-cache.ts';
 
 const row = (metric_key: string, source: string) => ({
   ...SENT_ROW,
@@ -41,28 +38,6 @@ async function open(
     async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();
       await service[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** A cache that is told what to drop. */
-async function openCache(status = 200) {
-  const purges: { readonly authorization: unknown; readonly header: unknown; readonly body: unknown }[] = [];
-  const server = createServer(async (request, response) => {
-    const { authorization, 'surrogate-key': header } = request.headers;
-    purges.push({ authorization, header, body: await json(request) });
-    response.writeHead(status).end();
-    server.emit('purged');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/purge`,
-    purges,
-    purged: () => once(server, 'purged'),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
@@ -264,20 +239,6 @@ describe('a source that has run again', () => {
     expect(await callsOf(unchanged, changed, changed, unchanged)).toEqual([0, 1, 0, 0]);
     const tags = ['etl-status', `source-${data.country.observation.source.key}`, 'all-figures'];
     expect(cache.purges.map(({ body }) => body)).toEqual([{ tags }]);
-  });
-
-  it('a source that has run again takes no figures from whoever asks offline', async () => {
-    await using cache = await openCache();
-    await using program = await openTimedProgram({ startMs: AFTER_RUNS, env: { PURGE_URL: cache.url } });
-    await program.ask(SOURCES);
-    const { data } = await program.ask(sourceOf('population_total'));
-    program.pass(301);
-    program.sandbox.refresh(data.country.observation.source.key);
-    const purged = cache.purged();
-    await program.ask(SOURCES);
-    await purged;
-    const offline = await program.ask(sourceOf('population_total'), { headers: { 'x-offline': '1' } });
-    expect([offline.data, offline.errors, offline.upstream.calls]).toEqual([data, [], 0]);
   });
 
   it.each([
