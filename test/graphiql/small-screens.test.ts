@@ -382,9 +382,33 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
   );
 });
 
+const FIVE =
+  '{ countries(codes: ["KE", "NG", "GH", "ZA", "EG"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }';
+
+describe.skipIf(!hasChromium)('a phone that lies', () => {
+  it('a phone that lies has all words on a figure in view, wherever it stands', async () => {
+    await using scene = await open({ viewport: { width: 812, height: 375 } });
+    const { page } = scene;
+    await write(page, FIVE);
+    await run(page);
+    await side(page, 'Picture');
+    await page.getByRole('button', { name: 'Wide' }).click();
+    const frame = page.locator('.frame.lines');
+    await expect.poll(() => wholeInPanel(page, 'lines')).toEqual([true, true]);
+    await frame.focus();
+    const tip = frame.locator('.tip');
+    for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'End', 'ArrowUp']) {
+      await page.keyboard.press(key);
+      expect([key, await wholeInPanel(page, 'lines', tip)]).toEqual([key, [true, true, true]]);
+      const [own, around] = [await tip.boundingBox(), await frame.boundingBox()];
+      expect((own?.x ?? -1) >= (around?.x ?? 0)).toBe(true);
+      expect((own?.x ?? 0) + (own?.width ?? 0)).toBeLessThanOrEqual((around?.x ?? 0) + (around?.width ?? 0));
+    }
+    expect(scene.program.requests()).toHaveLength(2);
+  });
+});
+
 describe.skipIf(!hasChromium)('a picture on a laptop', () => {
-  const FIVE =
-    '{ countries(codes: ["KE", "NG", "GH", "ZA", "EG"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }';
   const MANY = '{ countries { observations(metricKeys: ["population_total"], fromYear: 1990) { value } } }';
 
   it.for([

@@ -115,15 +115,24 @@ function rowOf(text: string, i: number): HTMLElement {
 
 const widthOf = (svg: SVGSVGElement) => Number(svg.getAttribute('width'));
 
-/** Puts the words beside their figure, within the frame. */
+/** Pixels between a figure and the words about it. */
+const AWAY = 12;
+
+/** Puts the words above or below their figure, or else at its side, within the frame. */
 function placeTip(tip: HTMLElement, frame: HTMLElement, svg: SVGSVGElement, { x, y }: Spot): void {
   const [on, around] = [svg.getBoundingClientRect(), frame.getBoundingClientRect()];
+  const { offsetWidth: width, offsetHeight: height } = tip;
   const scale = on.width / widthOf(svg);
   const [left, top] = [on.left - around.left + x * scale, on.top - around.top + y * scale];
-  const room = Math.max(0, around.width - tip.offsetWidth);
-  tip.style.left = `${Math.min(room, Math.max(0, left - tip.offsetWidth / 2))}px`;
-  const above = top - tip.offsetHeight - 12;
-  tip.style.top = `${above < 0 ? top + 12 : above}px`;
+  const [above, below] = [top - height - AWAY, top + AWAY];
+  const isAside = above < 0 && below + height > around.height;
+  const right = left + AWAY;
+  const aside = right + width > around.width ? left - AWAY - width : right;
+  const within = (at: number, most: number) => `${Math.min(Math.max(0, most), Math.max(0, at))}px`;
+  tip.style.left = within(isAside ? aside : left - width / 2, around.width - width);
+  tip.style.top = isAside
+    ? within(top - height / 2, around.height - height)
+    : `${above < 0 ? below : above}px`;
 }
 
 /** Returns the number of the figure that a key leads to; -1 for none, null if the key leads nowhere. */
