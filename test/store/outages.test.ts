@@ -107,10 +107,10 @@ const OUTAGES: Readonly<Record<string, () => ReturnType<typeof rowOf>>> = {
     await using proxy = await openWay(redis.port);
     return await rowOf(proxy.url, () => proxy.silence(true));
   },
-  'Redis slow (replies after 1 s)': async () => {
+  'Redis slow (replies after 1.5 s)': async () => {
     await using redis = await startRedis();
     await using way = await openWay(redis.port);
-    return await rowOf(way.url, () => way.slow(1_000));
+    return await rowOf(way.url, () => way.slow(1_500));
   },
   'Redis full (`noeviction`)': async () => {
     await using redis = await startRedis();
