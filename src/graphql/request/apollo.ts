@@ -140,8 +140,12 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     // An answer without a plan of its own is an error, or a price: that is another once something is cached.
     if (run.errors === null || written === null) return response;
     plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
-    // The answer of an operation that has come only once is not cached, unless it is about the schema.
-    if (plain?.mayReadSchema && readsSchemaAlone(written.operation)) answers.save(plain, written, run);
+    // An operation that has come only once is not cached, and neither is its answer, but for those about the schema.
+    if (plain !== null) {
+      const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
+      if (isKnown || (plain.mayReadSchema && readsSchemaAlone(written.operation)))
+        answers.save(plain, written, run);
+    }
     return tagged(request, asked.isNamed, response, run.errors, () => entityTag(written.data, run.onError));
   }
 

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { GraphQLSchema } from 'graphql';
-import { BoundedCache, type Shrinkable } from '../../cache/lru.ts';
+import { BoundedCache, createLru, type Shrinkable } from '../../cache/lru.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import { footprintOf } from './operation-size.ts';
 import type { AskedText } from './persisted.ts';
@@ -10,13 +11,10 @@ const MAX_BYTES = 64_000_000;
 
 const UNPROVEN_SHARE = 1 / 8;
 
-/** Share of the bytes that is for operations which have come once. */
-const FIRST_SHARE = 1 / 4;
+/** Operations that are known to have come before. */
+const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/**
- * Operations that were found valid. Most that are made up are never seen again, so those which have come once are cached apart
- * (a segmented LRU): they take the place of each other, and of none that has come again.
- */
+/** Operations that were found valid, and are cached if they come again. */
 export class PreparedOperations implements Shrinkable {
   readonly #schema: GraphQLSchema;
   readonly #learned: Learned | null;
@@ -30,34 +28,34 @@ export class PreparedOperations implements Shrinkable {
   constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
     this.#schema = schema;
     this.#learned = learned;
-    this.#proven = createTable(maxBytes);
-    this.#unproven = createTable(maxBytes * UNPROVEN_SHARE);
+    this.#proven = createTable('proven', maxBytes);
+    this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
   }
 
   find(asked: AskedText, isProven: boolean): Prepared | undefined {
     const name = nameOf(asked);
-    const again = this.#proven.again.get(name);
-    if (again !== undefined) return again.prepared;
-    const entry =
-      this.#proven.once.get(name) ?? this.#unproven.again.get(name) ?? this.#unproven.once.get(name);
-    if (entry === undefined) return undefined;
-    (isProven ? this.#proven : this.#unproven).again.set(name, entry);
-    return entry.prepared;
+    const cachedOperation = this.#proven.ready.get(name);
+    if (cachedOperation !== undefined) return cachedOperation.prepared;
+    const entry = this.#unproven.ready.get(name);
+    if (entry !== undefined && isProven) this.#proven.ready.set(name, entry);
+    return entry?.prepared;
   }
 
-  /** Prepares a valid operation, and keeps it ready. */
+  /** Prepares a valid operation, and keeps it ready if it has come before. */
   prepare({ text, operationName, document, operation }: ValidOperation, isProven: boolean): Prepared {
     const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
-    const { once } = isProven ? this.#proven : this.#unproven;
-    once.set(nameOf({ text, operationName }), { prepared, bytes: footprintOf(text, prepared) });
+    const { seen, ready } = isProven ? this.#proven : this.#unproven;
+    const name = nameOf({ text, operationName });
+    const digest = hash('sha1', name);
+    if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
+      ready.set(name, { prepared, bytes: footprintOf(text, prepared) });
+    else seen.set(digest, true);
     return prepared;
   }
 
   shrink(share: number): void {
-    for (const { once, again } of [this.#proven, this.#unproven]) {
-      once.shrink(share);
-      again.shrink(share);
-    }
+    this.#proven.ready.shrink(share);
+    this.#unproven.ready.shrink(share);
   }
 }
 
@@ -65,14 +63,15 @@ function nameOf({ text, operationName }: AskedText): string {
   return `${operationName ?? ''}\n${text}`;
 }
 
-interface Entry {
-  readonly prepared: Prepared;
-  readonly bytes: number;
-}
-
 type OperationsTable = ReturnType<typeof createTable>;
 
-function createTable(maxBytes: number) {
-  const segment = (share: number) => new BoundedCache<Entry>(share * maxBytes, ({ bytes }) => bytes);
-  return { once: segment(FIRST_SHARE), again: segment(1 - FIRST_SHARE) };
+/** Makes a table. Operations are cached from their second use on: most that are made up are never seen again. */
+function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
+  return {
+    seen: createLru<true>(MAX_SEEN[whose]),
+    ready: new BoundedCache<{ readonly prepared: Prepared; readonly bytes: number }>(
+      maxBytes,
+      ({ bytes }) => bytes,
+    ),
+  };
 }
