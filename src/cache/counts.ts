@@ -1,4 +1,4 @@
-import { within } from '../shared/async/within.ts';
+import { LATE, within } from '../shared/async/within.ts';
 
 /** One count that a call stands in. */
 export interface Count {
@@ -34,8 +34,6 @@ export interface CallCounts {
 
 /** Times as long as a cached figure that a count may take: a figure that is late is a miss, a count that is late is none. */
 const PATIENCE = 5;
-
-const LATE = Symbol('late');
 
 /** Opens the counts of a store, which may be out of reach as yet. */
 export async function openCounts(url: string, timeoutMs: number): Promise<CallCounts> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
 import { settingsError } from '../config/config.ts';
-import { within } from '../shared/async/within.ts';
+import { LATE, within } from '../shared/async/within.ts';
 import {
   awayState,
   type Backing,
@@ -36,9 +36,6 @@ const JITTER_MS = 100;
 
 /** Milliseconds after which a reply is late: many times what one takes within a data centre. */
 const LATE_MS = 40;
-
-/** Stands for a reply that isn't there in time. */
-const LATE = Symbol('late');
 
 /** Connections that are asked while a reply is late, so many that hardly ever all of them wait for one. */
 const FURTHER_CONNECTIONS = 3;

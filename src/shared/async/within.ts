@@ -1,3 +1,6 @@
+/** Stands for a value that isn't there in time, where any value may be one. */
+export const LATE = Symbol('late');
+
 /** Waits for work, but no longer than so many milliseconds: it goes on by itself then, and something else stands for its value. */
 export function within<Value, Otherwise = undefined>(
   ms: number,
