@@ -396,7 +396,9 @@ class Planner {
   #argsOf(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['args'] {
     const cachedArgs = this.#argsByNode.get(node);
     if (cachedArgs?.definition === definition) return cachedArgs.args;
-    const args = node.arguments?.some(hasVariable) ? null : getArgumentValues(definition, node);
+    const args = node.arguments?.some(({ value }) => hasVariable(value))
+      ? null
+      : getArgumentValues(definition, node);
     this.#argsByNode.set(node, { definition, args });
     return args;
   }
@@ -429,9 +431,9 @@ function objectPlan(
   return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, error };
 }
 
-function hasVariable({ value }: { readonly value: ValueNode }): boolean {
-  if (value.kind === Kind.LIST) return value.values.some((item) => hasVariable({ value: item }));
-  if (value.kind === Kind.OBJECT) return value.fields.some(hasVariable);
+function hasVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.LIST) return value.values.some(hasVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => hasVariable(field.value));
   return value.kind === Kind.VARIABLE;
 }
 
