@@ -53,7 +53,8 @@ async function openStandIn() {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(assumed ?? {}));
   });
-  server.listen(0, '127.0.0.1');
+  // A warm-up that fails leaves it open, and no process may go on for that.
+  server.listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
   return server;
 }
