@@ -16,6 +16,14 @@ const SIZES = [
   [390, 844],
 ] as const;
 
+/** Runs a query, and shows its picture in a wide pane. */
+async function showWide(page: Page, query: string): Promise<void> {
+  await write(page, query);
+  await run(page);
+  await side(page, 'Picture');
+  await page.getByRole('button', { name: 'Wide' }).click();
+}
+
 /** Blocks of the page that stand beside or below each other. */
 const BLOCKS = [
   '.key-bar',
@@ -389,10 +397,7 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
   it('a phone that lies has all words on a figure in view, wherever it stands', async () => {
     await using scene = await open({ viewport: { width: 812, height: 375 } });
     const { page } = scene;
-    await write(page, FIVE);
-    await run(page);
-    await side(page, 'Picture');
-    await page.getByRole('button', { name: 'Wide' }).click();
+    await showWide(page, FIVE);
     const frame = page.locator('.frame.lines');
     await expect.poll(() => wholeInPanel(page, 'lines')).toEqual([true, true]);
     await frame.focus();
@@ -419,10 +424,7 @@ describe.skipIf(!hasChromium)('a picture on a laptop', () => {
     async ([, query, calls]) => {
       await using scene = await open({ viewport: { width: 1366, height: 768 } });
       const { page } = scene;
-      await write(page, query);
-      await run(page);
-      await side(page, 'Picture');
-      await page.getByRole('button', { name: 'Wide' }).click();
+      await showWide(page, query);
       await expect.poll(() => wholeInPanel(page, 'lines')).toEqual([true, true]);
       expect((await page.locator('.frame svg').boundingBox())?.height).toBeGreaterThan(300);
       expect(scene.program.requests()).toHaveLength(calls);
