@@ -3,10 +3,8 @@ import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import type { LiveReader, LiveRequest } from './reading.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** Subscriptions, and the way in to them. */
 export type Live = Pick<ComposedGateway, 'enter' | 'holderOf'> & { readonly subscriptions: Subscriptions };
 
-/** Called with an error that only a defect of ours can explain. */
 export type Problem = (error: unknown, requestId: string) => void;
 
 /** Begins a subscription; from then until it is over, its connection isn't idle. */

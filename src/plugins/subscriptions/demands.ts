@@ -5,10 +5,7 @@ import type { Dimension } from '../../observations/planner/learned.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { SubscriptionObservationsChangedArgs } from './generated.ts';
 
-/**
- * Demands for every country with every metric.
- * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
- */
+/** @throws Failure BAD_USER_INPUT on an unknown name: nothing would ever change there */
 export async function demandsOf(
   { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
   context: GraphContext,
@@ -30,7 +27,7 @@ export async function demandsOf(
   return [...demands.values()];
 }
 
-/** Refuses names that a list lacks, if it is cached, fresh and whole; without such a list, names are tried. */
+/** Refuses names that a fresh, whole cached list lacks. Without such a list, the service is asked. */
 async function refuseUnknown(
   dimension: Dimension,
   names: readonly string[],

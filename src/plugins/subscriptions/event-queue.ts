@@ -8,37 +8,32 @@ import type { Sending } from '../../service/sending.ts';
 import type { Failure } from '../../shared/errors.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
 
-/** A figure as it was: the graph gives it no identifier. */
+/** Mapper of the graph's `FormerObservation`, which has no identifier. */
 export type FormerObservationRecord = ObservationRecord;
 
 export interface ObservationChangeRecord {
   readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
   /** The figure as it is now; a removed one, as it was. */
   readonly observation: ObservationRecord;
-  /** Null if it was added. */
   readonly before: FormerObservationRecord | null;
 }
 
-/** Changes of figures since the last word on them. */
 export interface ObservationChangesRecord {
   readonly changes: readonly ObservationChangeRecord[];
-  /** True if these are all figures there are. */
+  /** True if these are all figures, and not only those that changed. */
   readonly isWhole: boolean;
   readonly revision: string;
-  /** ISO 8601, UTC. */
   readonly at: string;
 }
 
-/** One event of a subscription, before its fields are resolved. */
 export interface LiveEvent<Value> {
-  /** Null if there is nothing to tell but the warning. */
+  /** Null if the event only carries the warning. */
   readonly value: Value | null;
   readonly warning: LiveWarning | null;
-  /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
+  /** Calls that this subscriber is the first to pay for, and those that others have paid for it. */
   readonly bill: Bill;
 }
 
-/** Adds the calls of one bill to another, as far as events tell them. */
 export function mergeBill(into: Bill, { calls, byRoute, shared, cached }: Bill): void {
   into.calls += calls;
   into.shared += shared;
@@ -55,17 +50,17 @@ export function noteCalls({ note }: Caller, bill: Bill, before = openBill()): vo
     note?.({ name: null, calls, shared, cached, errorCodes: [], isPart: true });
 }
 
-/** What feeds look, plan and ask with. */
 export interface LiveParts extends ServiceMeans {
   readonly maxUpstreamCalls: number;
   readonly timeoutMs: number;
-  /** Milliseconds after a look at the sources in which there is no other. */
+  /** Milliseconds between two looks at the sources. */
   readonly pollMs: number;
   /** Milliseconds that a new subscription may wait for the next minute window. */
   readonly waitMs: number;
+  readonly onError: (error: unknown, where: string) => void;
 }
 
-/** One round of a feed's calls to the service: it is planned, billed and bounded like an operation. */
+/** One round of a feed's calls to the service, planned, billed and bounded like an operation. */
 export interface Task {
   readonly sending: Sending;
   readonly figures: Figures;
@@ -74,13 +69,13 @@ export interface Task {
 }
 
 /**
- * The news for one subscriber. Events are made when they are read, of all that has come by then: so a slow reader takes
- * no more room, misses the events in between, and never the last.
+ * Pending news for one subscriber. An event is built when it is read, from everything that has arrived by then. A slow
+ * reader therefore takes no more memory, and misses intermediate events but never the last one.
  */
 export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   readonly #take: () => Value | null;
   readonly #nothing: () => Value | null;
-  #bill: Bill = openBill();
+  #bill = openBill();
   #pause: LiveWarning | null = null;
   #sentPause: LiveWarning | null = null;
   #failure: Failure | null = null;
@@ -89,9 +84,8 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
   readonly #onClosed: (() => void)[];
 
   /**
-   * @param take takes all news as one event; null if there is none
-   * @param nothing returns the value of an event that only tells of a pause
-   * @param onClose called once, when nobody reads any more
+   * @param take removes all pending news and returns it as one event; null if there is none
+   * @param nothing returns the value of an event that only reports a pause
    */
   constructor(take: () => Value | null, nothing: () => Value | null, onClose: () => void) {
     this.#take = take;
@@ -112,7 +106,6 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
     mergeBill(this.#bill, bill);
   }
 
-  /** Pauses the subscription, or lets it go on if `pause` is null. */
   pause(pause: LiveWarning | null): void {
     this.#pause = pause;
     this.notify();
@@ -124,7 +117,7 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
     this.notify();
   }
 
-  /** Takes the calls that have been charged and are on no event's bill. */
+  /** Returns and resets the calls charged since the last event. */
   takeBill(): Bill {
     const bill = this.#bill;
     this.#bill = openBill();
@@ -159,7 +152,7 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
     this.notify();
   }
 
-  /** Has a listener called when nobody reads any more; at once if that is so already. */
+  /** Calls the listener when the queue is closed; at once if it already is. */
   onceClosed(listener: () => void): void {
     if (this.#isClosed) listener();
     else this.#onClosed.push(listener);
@@ -174,17 +167,17 @@ export class EventQueue<Value> implements AsyncIterableIterator<LiveEvent<Value>
   }
 }
 
-/** The service's list of its sources, as it was at a look. */
+/** The service's list of its sources at one instant. */
 export interface Look {
   readonly records: readonly SourceRecord[];
-  /** Instant of the look, in milliseconds since the epoch, by a clock that never goes back. */
+  /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly atMs: number;
 }
 
 export interface SourceRuns {
   readonly records: readonly SourceRecord[];
-  /** Sources that may have run: their last run is given too coarsely to tell a further one from it. */
+  /** Sources whose last run is given too coarsely to tell whether there has been another. */
   readonly possible: readonly SourceRecord[];
-  /** True if there are no others: records of sources that can't be read may hide some. */
+  /** False if unreadable records may hide further runs. */
   readonly areAll: boolean;
 }

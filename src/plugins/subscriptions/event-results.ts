@@ -1,10 +1,10 @@
 import { Semaphore } from 'async-mutex';
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
+import type { OperationMeans } from '../../gateway/plugin.ts';
 import { runPlan } from '../../graphql/execution/run.ts';
 import { provenBy } from '../../graphql/request/callers.ts';
 import { eventOf } from '../../graphql/request/operation-events.ts';
 import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/request/operation-run.ts';
-import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
 import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { errorOf } from '../../graphql/schema/errors.ts';
 import { runHooks } from '../../graphql/schema/run-hooks.ts';
@@ -16,46 +16,35 @@ import { EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.
 import { asGraphql, liveErrors } from './live-errors.ts';
 import type { LiveRequest, ReadOperation } from './reading.ts';
 
-/** Changes of events that are resolved at the same time, of all subscriptions together. */
+/** Changes resolved at the same time, over all subscriptions: a run of a source is news for every subscriber. */
 const MAX_CHANGES = 5_000;
 
-/** Changes are counted by so many: resolving fewer takes hardly less. */
+/** Changes of one unit of that work: fewer take hardly less time. */
 const CHANGES_PER_UNIT = 100;
 
-/** Changes of one event for which its length is worth a look. */
+/** Changes above which the length of an event is measured. */
 const MANY_CHANGES = 1_000;
 
-/** The bill of an operation whose calls have been noted already. */
-const NO_CALLS = { calls: 0, shared: 0, cached: 0 };
-
-/** Bounds the events that are resolved at once: when a source has run, there are some for everybody. */
 export class EventWork {
   readonly #units = new Semaphore(MAX_CHANGES / CHANGES_PER_UNIT);
 
-  /** Resolves an event once there is room for it; one that takes all of the room, alone. */
+  /** Waits until there is room for the event; one that takes all of the room runs alone. */
   resolve<Result>(value: unknown, work: () => Promise<Result>): Promise<Result> {
     const units = Math.ceil(Math.min(Math.max(1, changesIn(value)), MAX_CHANGES) / CHANGES_PER_UNIT);
     return this.#units.runExclusive(work, units);
   }
 }
 
-/** Returns the number of changes that an event tells of. */
 function changesIn(value: unknown): number {
   const isOfFigures = typeof value === 'object' && value !== null && 'changes' in value;
   return isOfFigures && Array.isArray(value.changes) ? value.changes.length : 0;
 }
 
-/** Results as they are sent: a subscription's client reads them one after the other. */
 export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
   return(): Promise<IteratorResult<ExecutionResult>>;
-  /** Libraries of transports end nothing that hasn't it, as generators have. */
+  /** The transport libraries only end iterators that have it, as generators do. */
   throw(error: unknown): Promise<never>;
 };
-
-/** What events are resolved with. */
-interface EventMeans extends OperationsParts {
-  readonly openRun: OpenRun;
-}
 
 interface BegunSubscription {
   readonly read: ReadOperation;
@@ -63,27 +52,26 @@ interface BegunSubscription {
   readonly caller: Caller;
   readonly run: OperationRun;
   readonly events: AsyncIterator<unknown>;
-  /** Called once the subscription is over. */
   readonly onEnd: () => void;
 }
 
 /**
- * The results of one subscription: an event is taken when its reader is ready for it, and its fields are resolved then.
- * No generator, since one that waits for an event can't be ended.
+ * The results of one subscription. An event is taken, and its fields are resolved, when the reader is ready for it. This
+ * is no generator, because a generator that waits for an event can't be ended.
  */
 export class EventResults implements LiveResults {
   readonly #begun: BegunSubscription;
   readonly #eventWork: EventWork;
-  readonly #parts: EventMeans;
+  readonly #parts: OperationMeans;
   readonly #ends = new AbortController();
   readonly #total = openBill();
-  /** Calls that are on no event's bill as yet. */
+  /** Calls that are not yet on the bill of an event. */
   #unbilled: Bill;
-  /** Errors that have ended it. */
+  /** The errors that ended it. */
   #errors: ReturnType<typeof liveErrors> = [];
   #isOver = false;
 
-  constructor(begun: BegunSubscription, eventWork: EventWork, parts: EventMeans) {
+  constructor(begun: BegunSubscription, eventWork: EventWork, parts: OperationMeans) {
     this.#begun = begun;
     this.#eventWork = eventWork;
     this.#parts = parts;
@@ -135,9 +123,10 @@ export class EventResults implements LiveResults {
         durationMs: this.#parts.now() - run.startedAtMs,
         requestId: request.requestId,
       };
-      // Its calls have been noted at the time at which they were sent.
+      // Its calls were noted when they were sent.
+      const noCalls = { calls: 0, shared: 0, cached: 0 };
       const note =
-        caller.note && ((operation: NotedOperation) => caller.note?.({ ...operation, ...NO_CALLS }));
+        caller.note && ((operation: NotedOperation) => caller.note?.({ ...operation, ...noCalls }));
       this.#parts.onOperation(event, { ...caller, note });
     }
     return { done: true, value: undefined };
@@ -148,7 +137,6 @@ export class EventResults implements LiveResults {
     throw error;
   }
 
-  /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */
   async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
     const { read, request, caller } = this.#begun;
     const { openRun, onError, config } = this.#parts;
@@ -179,7 +167,6 @@ export class EventResults implements LiveResults {
   }
 }
 
-/** Resolves the fields of an event, within the work that an operation may be. */
 async function executeEvent(
   { plan, variables, onError }: ReadOperation,
   event: LiveEvent<unknown>,
@@ -203,7 +190,6 @@ async function executeEvent(
   }
 }
 
-/** @throws Failure if an event is longer than the gateway sends at once */
 function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, limit: number): void {
   if (changesIn(value) <= MANY_CHANGES || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
   throw new Failure(
@@ -221,7 +207,6 @@ export function openRunOf(
   return openRun(ownRequest({ query, variables }, { requestId, signal }), caller);
 }
 
-/** Returns the name in the result of the one field that a subscription has. */
 function rootKey({ selectionSet }: OperationDefinitionNode): string {
   const [field] = selectionSet.selections;
   return field?.kind === 'Field' ? (field.alias ?? field.name).value : 'data';

@@ -12,19 +12,18 @@ import {
 import { visitorOf } from '../../keys/visitor.ts';
 import { flat, hijacked, isBearer } from '../../server/http.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
+import { errorBody, Failure } from '../../shared/errors.ts';
 import { beginSubscription, Idleness, type Live, type Problem } from './connection.ts';
 
 const RESULT = 'event: next';
 
-/** The results on their way to one reader: the next is made once it has taken the last. */
+/** Counts the results on their way to one reader: the next is made once the last has been read. */
 class Outflow {
   readonly gone = new AbortController();
   readonly idleness: Idleness;
   #results = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param onIdle called when nobody has made use of it for long */
   constructor(onIdle: () => void) {
     this.idleness = new Idleness(onIdle);
   }
@@ -33,7 +32,6 @@ class Outflow {
     this.#results += 1;
   };
 
-  /** Notes that the reader has taken a message. */
   taken(message: string): void {
     if (message.startsWith(RESULT)) this.#results -= 1;
     if (this.#results === 0) this.#goOn();
@@ -63,30 +61,23 @@ const NO_KEY = new Failure(
   'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
 );
 
-const TOKEN_HEADER = 'x-graphql-event-stream-token';
-
 /** Milliseconds that a reserved stream waits for its reader. */
 const RESERVED_MS = 30_000;
 
-/**
- * Most streams that are reserved and that nobody reads as yet: in all, of one key, of one visitor of an issued key, and of all keys together that the
- * service has not accepted lately, of which the oldest gives way.
- */
+/** Most streams that are reserved and not yet read. Of keys that the service hasn't accepted lately, the oldest gives way. */
 const MAX_RESERVED = { inAll: 1_000, ofKey: 100, ofVisitor: 25, ofUnprovenKey: 8, ofUnproven: 200 };
 
-/** Seconds after which a client may come again for a stream. */
+/** `Retry-After` of a refused reservation. */
 const RESERVE_AGAIN_SECONDS = 2;
 
-/** Milliseconds that a reader may take for a message; then it is cut, and comes back. */
+/** Milliseconds that a reader may take for one message before it is cut off. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** A stream that was reserved for several subscriptions. */
 interface SharedStream {
-  /** Name of the holder that it is reserved for. */
+  /** Name of the holder of the key that reserved it. */
   readonly holder: string;
-  /** Whoever reserved it, of the many that an issued key may have; null under any other key. */
+  /** The visitor that reserved it, under an issued key; null under any other. */
   readonly visitor: string | null;
-  /** Set if the service had not accepted the key lately when it was reserved. */
   readonly isUnproven: boolean;
   readonly outflow: Outflow;
   /** Ends the reading; null while nobody reads. */
@@ -94,22 +85,18 @@ interface SharedStream {
 }
 
 interface StreamContext {
-  /** The outflow of a request that is a stream for itself; otherwise that of the stream that it names. */
+  /** The outflow of the stream that the request names, or else its own. */
   outflow: Outflow;
-  /** The stream that a request belongs to; null if it is one for itself. */
+  /** Null if the request is a stream by itself. */
   token: string | null;
 }
 
 type StreamRequest = Request<FastifyRequest, StreamContext>;
 type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
-/**
- * Serves `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or
- * one for several (a stream that is reserved first).
- */
+/** Serves `/graphql/stream` by the protocol of graphql-sse: distinct connections, and single ones that are reserved first. */
 export function eventStreams(app: FastifyInstance, live: Live, problem: Problem) {
-  /** Functions that end the streams that are read at the moment. */
-  const open = new Set<() => void>();
+  const openEnds = new Set<() => void>();
   let isOver = false;
   const streams = new SharedStreams(live, () => handler);
   const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
@@ -122,7 +109,7 @@ export function eventStreams(app: FastifyInstance, live: Live, problem: Problem)
     reply.raw.once('close', () => responseFlow.close());
     const context: StreamContext = { outflow: responseFlow, token: null };
     const [body, { status, headers: responseHeaders = {} }] = await handler(streamRequest(request, context));
-    // The library names a coding `none`, which HTTP has not: clients that unpack by that header give up.
+    // The library sends `Content-Encoding: none`, which HTTP doesn't know and some clients fail on.
     const { 'content-encoding': _, ...headers } = responseHeaders;
     if (body === null || typeof body === 'string') {
       responseFlow.idleness.stop();
@@ -138,10 +125,10 @@ export function eventStreams(app: FastifyInstance, live: Live, problem: Problem)
       reply.raw.end();
       void body.return();
     };
-    open.add(end);
+    openEnds.add(end);
     streams.isRead(token, end);
     const onClosed = () => {
-      open.delete(end);
+      openEnds.delete(end);
       streams.isLeft(token);
       outflow.close();
       void body.return();
@@ -159,10 +146,7 @@ export function eventStreams(app: FastifyInstance, live: Live, problem: Problem)
 
   app.all(ADDRESS, answer);
   return {
-    /**
-     * Answers a request to `/graphql` that takes events, for a subscription: routers subscribe at the address of all their
-     * other requests. Most are none, and are told so at once.
-     */
+    /** Answers a subscription at `/graphql`, where routers send all their requests; false at once for anything else. */
     answers(request: FastifyRequest, reply: FastifyReply): false | Promise<boolean> {
       const isStreamed = isForStream(request, live);
       if (isStreamed === false) return false;
@@ -171,21 +155,20 @@ export function eventStreams(app: FastifyInstance, live: Live, problem: Problem)
         return is;
       });
     },
-    /** Ends all streams: their clients come back. */
+    /** Ends all streams; their clients reconnect. */
     end() {
       isOver = true;
-      for (const end of open) end();
+      for (const end of openEnds) end();
     },
   };
 }
 
-/** Begins a subscription: its results come as its stream can take them. */
 async function begin(
   { context: { outflow }, raw }: StreamRequest,
   { query, operationName, variables }: RequestParams,
   live: Live,
 ): Promise<OperationResult> {
-  // The library hands on no parameter that it doesn't know.
+  // The library drops parameters that it doesn't know.
   const params = raw.method === 'GET' ? raw.query : raw.body;
   const asked = { query, operationName, variables, onError: isObject(params) ? params.onError : undefined };
   const began = await beginSubscription(
@@ -197,7 +180,7 @@ async function begin(
   return 'errors' in began ? { data: null, errors: began.errors } : began.results;
 }
 
-/** Keeps streams that were reserved for several subscriptions each, by their tokens. */
+/** Streams that were reserved for several subscriptions each, by token. */
 class SharedStreams {
   readonly #streams = new Map<string, SharedStream>();
   readonly #live: Live;
@@ -208,41 +191,37 @@ class SharedStreams {
     this.#handler = handler;
   }
 
-  /** Returns the token of a request's stream, null for one of its own, or the refusal if there is none. */
+  /** Returns the token of a request's stream, null for a stream of its own, or a refusal. */
   async of({ method, headers, raw, context }: StreamRequest): Promise<string | null | StreamResponse> {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
     const requestId = raw.id;
-    const refuse = (status: number, message: string) =>
-      refusal(status, 'BAD_REQUEST', message, { requestId });
     if (authorization === undefined || !isBearer(authorization)) return refusalOf(NO_KEY, requestId);
     const holder = await this.#live.holderOf(authorization).catch((error: unknown) => {
       if (error instanceof Failure) return error;
       throw error;
     });
     if (holder instanceof Failure) return refusalOf(holder, requestId);
-    // Clients that come back send the token of the stream that they have lost.
+    // A client that reconnects still sends the token of its lost stream.
     if (method === 'PUT') return this.#reserve(raw, holder);
     const token = tokenOf(raw);
     if (token === null) {
       if (headers.get('accept') === EVENT_STREAM) return null;
-      return refuse(406, `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
+      return badRequest(406, `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`, requestId);
     }
     const stream = this.#streams.get(token);
     if (stream === undefined || stream.holder !== holder.name)
-      return refuse(404, 'There is no stream of this token. Reserve one by PUT.');
+      return badRequest(404, 'There is no stream of this token. Reserve one by PUT.', requestId);
     context.outflow = stream.outflow;
     context.token = token;
     return token;
   }
 
-  /** Notes that somebody reads a stream, if there is one of the token; `end` ends the reading. */
   isRead(token: string | null, end: () => void): void {
     const stream = this.#streams.get(token ?? '');
     if (stream !== undefined) stream.end = end;
   }
 
-  /** Notes that the reader of a stream has left. */
   isLeft(token: string | null): void {
     this.#streams.delete(token ?? '');
   }
@@ -280,7 +259,7 @@ class SharedStreams {
     return token;
   }
 
-  /** Ends a stream that nobody reads: the library forgets one when its reader leaves, so somebody comes and leaves. */
+  /** Ends a stream that nobody reads. The library forgets a stream when its reader leaves, so this reads it and leaves. */
   async #discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
     this.#streams.delete(token);
     const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };
@@ -291,10 +270,9 @@ class SharedStreams {
   }
 }
 
-/** Sends messages one by one, each once the reader has taken the one before. */
 async function pour(messages: AsyncIterable<string>, to: ServerResponse, outflow: Outflow): Promise<void> {
   for await (const message of messages) {
-    // `writable` stays true once it has ended.
+    // `writable` stays true after the end.
     if (to.writableEnded || to.destroyed) break;
     const cut = setTimeout(() => to.destroy(), READ_TIMEOUT_MS);
     await new Promise<void>((resolve) => {
@@ -324,7 +302,7 @@ function streamRequest(raw: FastifyRequest, context: StreamContext): StreamReque
       get(name) {
         const value = raw.headers[name];
         const text = Array.isArray(value) ? value.join(', ') : value;
-        // The library takes it for nothing else beside other types.
+        // The library only recognises it alone, without other types.
         return name === 'accept' && text?.includes(EVENT_STREAM) ? EVENT_STREAM : text;
       },
     },
@@ -337,32 +315,29 @@ function streamRequest(raw: FastifyRequest, context: StreamContext): StreamReque
 const EVENT_STREAM = 'text/event-stream';
 
 function tokenOf({ headers, query }: FastifyRequest): string | null {
-  const header = headers[TOKEN_HEADER];
-  const given =
-    header ?? (typeof query === 'object' && query !== null && 'token' in query ? query.token : undefined);
+  const given = headers['x-graphql-event-stream-token'] ?? (isObject(query) ? query.token : undefined);
   return typeof given === 'string' && given !== '' ? given : null;
 }
 
-function refusal(
-  status: number,
-  code: FailureCode | 'BAD_REQUEST',
-  message: string,
-  fields: { readonly requestId: string; readonly retryAfterSeconds?: number | undefined },
-): StreamResponse {
-  const { retryAfterSeconds } = fields;
-  const headers = {
-    'content-type': 'application/json; charset=utf-8',
-    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-  };
-  return [errorBody(code, message, fields), { status, statusText: '', headers }];
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+function badRequest(status: number, message: string, requestId: string): StreamResponse {
+  const body = errorBody('BAD_REQUEST', message, { requestId });
+  return [body, { status, statusText: '', headers: JSON_TYPE }];
 }
 
 function refusalOf({ code, message, fields }: Failure, requestId: string): StreamResponse {
   const { retryAfterSeconds } = fields;
-  return refusal(code === 'UNAUTHENTICATED' ? 401 : 503, code, message, { retryAfterSeconds, requestId });
+  const body = errorBody(code, message, { requestId, retryAfterSeconds });
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  const status = code === 'UNAUTHENTICATED' ? 401 : 503;
+  return [body, { status, statusText: '', headers: { ...JSON_TYPE, ...retry } }];
 }
 
 function tooMany(words: string, requestId: string): StreamResponse {
   const message = `${words} Read those first, or come again later.`;
-  return refusal(503, 'OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS, requestId });
+  return refusalOf(
+    new Failure('OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS }),
+    requestId,
+  );
 }

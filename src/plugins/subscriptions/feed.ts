@@ -30,7 +30,7 @@ import {
 } from './event-queue.ts';
 import { FigureWatch } from './figures.ts';
 
-/** Shares of a month's rest of calls that feeds may take: most of it evenly, some of it at any time. */
+/** Shares of the month's remaining calls that a feed may take: evenly over the month, and at any time. */
 const EVEN_SHARE = 0.09;
 const BURST_SHARE = 0.01;
 
@@ -38,18 +38,16 @@ const PLANS = Object.values(PUBLISHED_PLANS);
 const [SMALLEST, LARGER] = PLANS as [PlanLimits, PlanLimits];
 
 interface Pace {
-  /** Calls until the month is over. */
+  /** Calls until the end of the month. */
   readonly calls: number;
-  /** Calls that may be spent at any time, however little of the month is over. */
+  /** Calls that may be spent at any time. */
   readonly burst: number;
   readonly msPerCall: number;
 }
 
 /**
- * Returns a tenth of the calls that the plan leaves. A plan that nobody has named is taken for the smallest one there
- * is, or for the next if the service has shown to allow more.
- * @param isLarger true if it has
- * @param nowMs milliseconds since the epoch
+ * Returns a tenth of the calls that the plan leaves.
+ * @param isLarger true if the service has shown that an unnamed plan is not the smallest
  */
 function paceOf(
   { requestsPerMinute, monthlyRequests, callsThisMonth, monthResetsAt }: QuotaRecord,
@@ -67,7 +65,7 @@ function paceOf(
   };
 }
 
-/** Slows a pace down to a tenth of the calls that a budget leaves as well. */
+/** Slows a pace down to a tenth of what a budget leaves. */
 function within(pace: Pace, limits: readonly RateLimit[]): Pace {
   return limits
     .filter(({ name }) => name !== 'minute')
@@ -89,7 +87,7 @@ function spentFailure({ name, most, resetSeconds }: RateLimit, nowMs: number): F
   });
 }
 
-/** Counts the calls of one feed against its pace. Instants are in milliseconds since the epoch. */
+/** Counts the calls of one feed against its pace. */
 class Allowance {
   #calls: number | null = null;
   #atMs = 0;
@@ -102,21 +100,20 @@ class Allowance {
     return this.#calls >= 1;
   }
 
-  /** Counts calls; calls beyond the rest are waited for. */
+  /** May go below zero: the next call then waits. */
   spend(calls: number): void {
     this.#calls = (this.#calls ?? 0) - calls;
   }
 }
 
 interface SourceSubscriber {
-  /** Keys of its sources, in lower case; null for all. */
+  /** In lower case; null for all sources. */
   readonly keys: ReadonlySet<string> | null;
-  /** Runs that are to be sent, the last one of each source. */
+  /** The last run of each source that is still to be sent. */
   readonly pending: Map<string, SourceRecord>;
   readonly queue: EventQueue<SourceRecord>;
 }
 
-/** Watches the sources of all subscriptions to them under one key. */
 class SourceWatch {
   readonly #subscribers = new Set<SourceSubscriber>();
 
@@ -149,13 +146,12 @@ class SourceWatch {
     return queue;
   }
 
-  /** Notes sources that have run; returns the queues that are to be notified. */
   ran(records: readonly SourceRecord[]): EventQueue<SourceRecord>[] {
     const notified: EventQueue<SourceRecord>[] = [];
     for (const { keys, pending, queue } of this.#subscribers) {
       const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
       for (const record of wanted) {
-        // Sources that have waited longest come first, in the order of their last runs.
+        // Moves it to the end: sources are sent in the order of their last runs.
         pending.delete(record.key);
         pending.set(record.key, record);
       }
@@ -165,33 +161,30 @@ class SourceWatch {
   }
 }
 
-type OnError = (error: unknown, where: string) => void;
-
 type AnyQueue = EventQueue<ObservationChangesRecord> | EventQueue<SourceRecord>;
 
-/** @param before settles once the earlier subscriptions have joined */
+/** @param before settles once the earlier subscriptions of the turn have joined */
 type Subscribe<Joined extends AnyQueue> = (task: Task, before: Promise<unknown>) => Promise<Joined>;
 
+/** A subscription that begins in the next turn. */
 interface Join {
   readonly caller: Caller;
   readonly begin: (task: Task, before: Promise<unknown>) => Promise<void>;
   readonly reject: (error: unknown) => void;
 }
 
-/** Greatest age of the catalogue that tells which sources bring a metric, in milliseconds. */
+/** Greatest age, in milliseconds, of the catalogue that tells which sources feed a metric. */
 const CATALOGUE_MS = 86_400_000;
 
-/** Refusals of the key, after which nothing can be told any more. */
+/** Refusals of the key, which end its subscriptions. */
 const FINAL = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
 
 /**
- * Feeds all subscriptions under one key: it looks at the sources now and then, as often as the plan allows, asks for
- * the figures that sources that have run may have brought, and tells each subscriber its news of them. One step is done
- * at a time.
+ * Feeds all subscriptions under one key: polls the sources as often as the plan allows, fetches the figures that a run may
+ * have changed, and tells each subscriber its part of the news. One step at a time.
  */
 class Feed {
   readonly #parts: LiveParts;
-  readonly #onError: OnError;
   readonly #onEmpty: () => void;
   readonly #figures: FigureWatch;
   readonly #sources = new SourceWatch();
@@ -200,21 +193,19 @@ class Feed {
   readonly #ends = new AbortController();
   #caller: Caller;
   readonly #turn = new Mutex();
-  /** Subscriptions that begin in the next turn. */
   readonly #joins: Join[] = [];
   #joining = 0;
   #look: Look | null = null;
   #byMetric: SourcesByMetric = new Map();
   #catalogueAtMs = Number.NEGATIVE_INFINITY;
   #pause: LiveWarning | null = null;
-  /** Calls that were spent and are on nobody's bill as yet. */
+  /** Calls that are on nobody's bill yet. */
   #unbilled = openBill();
   #cancel: (() => void) | null = null;
 
-  constructor(caller: Caller, parts: LiveParts, onError: OnError, onEmpty: () => void) {
+  constructor(caller: Caller, parts: LiveParts, onEmpty: () => void) {
     this.#caller = caller;
     this.#parts = parts;
-    this.#onError = onError;
     this.#onEmpty = onEmpty;
     this.#figures = new FigureWatch(caller.tenant, parts);
   }
@@ -231,7 +222,6 @@ class Feed {
     return this.#join(caller, async () => this.#sources.subscribe(keys, this.#look));
   }
 
-  /** Ends all subscriptions, without a word. */
   close(): void {
     this.#cancel?.();
     this.#cancel = null;
@@ -258,7 +248,7 @@ class Feed {
     }
   }
 
-  /** Begins all subscriptions that wait: their figures are fetched together, and they are added one by one. */
+  /** Fetches the figures of all waiting subscriptions together, and adds them one by one. */
   async #beginAll(): Promise<void> {
     const [first] = this.#joins;
     if (first === undefined) return;
@@ -310,16 +300,13 @@ class Feed {
     });
   }
 
-  /**
-   * Looks at the sources for the first subscription, so that their runs are known from then on; and also for one that
-   * comes when the service has not accepted the key lately.
-   */
+  /** Looks at the sources for the first subscription, and whenever the key needs to be accepted anew. */
   async #lookFirst(task: Task): Promise<void> {
     const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.tenant);
     if (this.#look !== null ? isAccepted : this.#pause !== null) return;
     try {
       const look = await this.#ask(task, this.#parts.pollMs);
-      // Sources that have run since the last round are for the next one to find.
+      // The next round still has to find the runs since the last one.
       this.#look ??= look;
     } catch (error) {
       if (!(error instanceof Failure) || FINAL.has(error.code)) throw error;
@@ -327,7 +314,6 @@ class Feed {
     }
   }
 
-  /** Looks at the sources once, and follows it up. */
   async #round(): Promise<void> {
     if (this.#queues.size === 0) return;
     const task = openTask(this.#caller, this.#ends.signal, this.#parts);
@@ -344,7 +330,7 @@ class Feed {
     }
   }
 
-  /** @param notified takes in the queues that are to be notified of an event, even if something else fails */
+  /** @param notified filled with the queues that have news, even if a later step fails */
   async #renew(task: Task, notified: Set<AnyQueue>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
     const { tenant } = this.#caller;
@@ -372,20 +358,20 @@ class Feed {
     for (const queue of behind) notified.add(queue);
   }
 
-  /** Returns the limits of the budget that pays, as they are now; none if it is the key's own. */
+  /** None if the key itself pays. */
   async #budgetLimits(): Promise<readonly RateLimit[]> {
     const { budget } = this.#caller;
     await budget?.quota?.();
     return budget?.limits?.() ?? [];
   }
 
-  /** Returns the next look at the sources, of others who share the store if there is one; null if none is due. */
+  /** Prefers the look of another gateway of the store; null if none is due. */
   async #nextLook(pace: Pace, task: Task): Promise<Look | null> {
     const { clock, pollMs } = this.#parts;
     const mayCall = this.#allowance.mayCall(pace, clock.now());
     const cachedLook = await this.#cachedLook();
     if (cachedLook !== null && cachedLook.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
-      // It is of the same plan, even if another gateway has paid for it.
+      // It counts against the same plan, even though another gateway made the call.
       this.#allowance.spend(1);
       return cachedLook;
     }
@@ -406,12 +392,11 @@ class Feed {
     const oldestMs = steadyNow() - maxAgeMs;
     const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
     const cachedLook = await this.#cachedLook();
-    // The look of others who share the store has its own time: by ours, figures that they have fetched since would be
-    // too old.
+    // Another gateway's look keeps its own time: by ours, the figures that it has fetched since would be too old.
     return cachedLook !== null && cachedLook.atMs >= oldestMs ? cachedLook : { records, atMs: steadyNow() };
   }
 
-  /** Learns from the catalogue which sources bring a metric; without it, any may. */
+  /** Learns from the catalogue which sources feed a metric; without it, any may. */
   async #learnSources({ sending }: Task): Promise<void> {
     const nowMs = this.#parts.steadyNow();
     if (nowMs - this.#catalogueAtMs < CATALOGUE_MS) return;
@@ -424,9 +409,9 @@ class Feed {
     }
   }
 
-  /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
-  #notify(inboxes: ReadonlySet<AnyQueue>): void {
-    for (const [i, queue] of [...inboxes].entries()) {
+  /** The first subscriber is billed for the calls since the last time; to the others they are shared. */
+  #notify(queues: ReadonlySet<AnyQueue>): void {
+    for (const [i, queue] of [...queues].entries()) {
       if (i === 0) {
         queue.charge(this.#unbilled);
         this.#unbilled = openBill();
@@ -435,15 +420,14 @@ class Feed {
     }
   }
 
-  #pauseForMonth({ monthResetsAt }: QuotaRecord): void {
-    const resetsAt = monthResetsAt;
+  #pauseForMonth({ monthResetsAt: resetsAt }: QuotaRecord): void {
     this.#fail(new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', { resetsAt }));
   }
 
-  /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
+  /** Pauses all subscriptions, or ends them if the key was refused. A spent minute is soon over and changes nothing. */
   #fail(error: unknown): void {
     if (this.#ends.signal.aborted) return;
-    if (!(error instanceof Failure)) this.#onError(error, 'live');
+    if (!(error instanceof Failure)) this.#parts.onError(error, 'live');
     const failure =
       error instanceof Failure
         ? error
@@ -472,43 +456,35 @@ class Feed {
 
 export type LiveSources = ReturnType<ReturnType<typeof createFeeds>['of']>;
 
-/** Opens the feeds of all keys, one each, and of each budget under the gateway's own, as long as anybody subscribes under it. */
-export function createFeeds(parts: LiveParts, onError: OnError) {
+/** One feed per key, and per budget under the gateway's own key, for as long as anybody subscribes. */
+export function createFeeds(parts: LiveParts) {
   const feeds = new Map<Tenant | string, Feed>();
 
   function feedOf(caller: Caller): Feed {
     const { tenant, budget, rights } = caller;
-    // A feed asks on behalf of any of its subscribers, so that all of them have the same rights.
+    // A feed asks on behalf of any of its subscribers, so they all have the same rights.
     const whose = budget === undefined ? tenant : `${budget.name} ${rights?.name ?? ''}`;
-    let feed = feeds.get(whose);
-    if (feed === undefined) {
-      const opened: Feed = new Feed(caller, parts, onError, () => {
-        if (feeds.get(whose) === opened && feeds.delete(whose)) tenant.underWay -= 1;
-      });
-      tenant.underWay += 1;
-      feed = opened;
-      feeds.set(whose, feed);
-    }
+    const existing = feeds.get(whose);
+    if (existing !== undefined) return existing;
+    const feed: Feed = new Feed(caller, parts, () => {
+      if (feeds.get(whose) === feed && feeds.delete(whose)) tenant.underWay -= 1;
+    });
+    tenant.underWay += 1;
+    feeds.set(whose, feed);
     return feed;
   }
 
   return {
-    /** Returns the sources of events for a caller's subscriptions. */
     of: (caller: Caller) => ({
       /**
-       * Changes of the figures that answer these demands, from now on.
-       * @param since the revision that the subscriber has; null if it has none and wants none
+       * @param since the last revision that the subscriber saw; null to begin with the present figures
        * @throws Failure if the present figures can't be known
        */
       async figures(demands: readonly Demand[], since: string | null) {
         checkRight(caller, observations.tag);
         return feedOf(caller).figures(caller, demands, since);
       },
-      /**
-       * Runs of sources, from now on.
-       * @param keys null for all sources
-       * @throws Failure if the service refuses the key, or knows no such source
-       */
+      /** @throws Failure if the service refuses the key, or knows no such source */
       sources: (keys: readonly string[] | null) => feedOf(caller).sources(caller, keys),
     }),
     stop() {
@@ -518,10 +494,7 @@ export function createFeeds(parts: LiveParts, onError: OnError) {
   };
 }
 
-/**
- * @param ends aborts if the feed is given up
- * @param waitMs milliseconds that it may wait for the next minute window
- */
+/** @param waitMs milliseconds that it may wait for the next minute window */
 function openTask(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Task {
   const { observations, maxUpstreamCalls, timeoutMs } = parts;
   const bill = openBill();
@@ -547,12 +520,7 @@ function openTask(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 
   };
 }
 
-/**
- * Returns the sources that have run between two looks, by the service's word on their last runs: no clock of ours is
- * asked. If that is a day, or no time that can be read, a source may have run again and is said to have run when it
- * had: until the day is over, each look may miss a run.
- * @param before null if this is the first look
- */
+/** Compares the last runs as the service states them, not by our clock. A run stated as a day may hide a later one. */
 function runsBetween(before: Look | null, now: Look): SourceRuns {
   if (before === null) return { records: [], possible: [], areAll: true };
   const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
@@ -567,10 +535,10 @@ function runsBetween(before: Look | null, now: Look): SourceRuns {
   return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
 }
 
-/** Milliseconds below which times name an instant: longer ones may be those of several runs. */
+/** Milliseconds of a stated time that may cover several runs. */
 const COARSE_MS = 60_000;
 
-/** True if a source may have run since an instant, though its last run has the same time as before. */
+/** True if a source may have run since, though its last run is stated as before. */
 function mayHideRun(lastRun: string, sinceMs: number): boolean {
   const time = timeIn(lastRun);
   if (time === null) return true;

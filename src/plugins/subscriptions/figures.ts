@@ -24,13 +24,9 @@ import {
   type Task,
 } from './event-queue.ts';
 
-/** Field that every row has anew each time that its source has run, though the figure may be the same. */
-const RETRIEVED = 'retrieved_at';
-
 /**
- * Returns the changes that turn the one rows of a country and metric into the others. A row of another release of the
- * dataset has another identifier and is the same figure all the same: it is revised, if nothing else tells it from one
- * that is gone.
+ * Returns the changes from one state of a country and metric to another. A new release of the dataset gives a figure
+ * another identifier: it counts as revised if all that tells figures apart is the same.
  */
 export function changesBetween(
   before: readonly ObservationRecord[],
@@ -62,7 +58,7 @@ export function changesBetween(
   return changes;
 }
 
-/** Names the content of rows: rows of one digest have no changes between them. */
+/** Rows with the same digest have no changes between them. */
 export function digestOf(rows: readonly ObservationRecord[]): string {
   const said = Array.from(byName(rows), ([id, row]) => `${id} ${textOf(row)}`).sort();
   return hash('sha256', said.join('\n'), 'base64url');
@@ -73,7 +69,7 @@ function byName(rows: readonly ObservationRecord[]): Map<string, ObservationReco
   return new Map(rows.map((row, i) => [names[i] as string, row]));
 }
 
-/** Indexes rows by all that tells them apart but the release; those that it doesn't tell apart are left out. */
+/** Indexes rows by everything but their release; ambiguous ones are left out. */
 function byFigure(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
   const records = new Map<string, ObservationRecord>();
   const several = new Set<string>();
@@ -102,9 +98,9 @@ function isSame(one: ObservationRecord, other: ObservationRecord): boolean {
   return one.record === other.record || textOf(one) === textOf(other);
 }
 
-/** Writes a row as it was sent, in one order of its fields. */
+/** Without the time of retrieval, which is new after each run even if the figure is the same. */
 function textOf({ record }: ObservationRecord): string {
-  const fields = Object.entries(record).filter(([name]) => name !== RETRIEVED);
+  const fields = Object.entries(record).filter(([name]) => name !== 'retrieved_at');
   return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -112,15 +108,15 @@ interface Watched {
   readonly demand: Demand;
   rows: readonly ObservationRecord[];
   digest: string | null;
-  /** True if there may be other figures by now. */
+  /** True if the figures may have changed. */
   isDue: boolean;
   readonly subscribers: Set<FigureSubscriber>;
 }
 
 type FigureRows = readonly ObservationRecord[];
 
-/** Known facts of the sources: `look` is null if nothing is known. */
 interface SourceKnowledge {
+  /** Null if the service hasn't told. */
   readonly look: Look | null;
   readonly byMetric: SourcesByMetric;
 }
@@ -128,20 +124,18 @@ interface SourceKnowledge {
 interface FetchedFigures {
   readonly cachedEntries: ReadonlyMap<string, ObservationEntry>;
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** True if it is known when the sources ran last. */
-  readonly isLookedAt: boolean;
 }
 
-/** Digits of an instant in milliseconds, so that revisions are in the order of their texts. */
+/** Digits of an instant in milliseconds: revisions compare as text. */
 const REVISION_DIGITS = 15;
 const DIGEST_LENGTH = 22;
 
-/** Watches the figures of a key's subscriptions: those that they have been sent, and those that they will be. */
+/** The figures of a key's subscriptions, as each subscriber has been sent them and as they are now. */
 export class FigureWatch {
   readonly #tenant: Tenant;
   readonly #parts: LiveParts;
   readonly #watched = new Map<string, Watched>();
-  /** Demands of subscriptions that have not been added as yet. */
+  /** Demands of subscriptions that are being added. */
   readonly #arriving = new Map<string, Demand>();
 
   constructor(tenant: Tenant, parts: LiveParts) {
@@ -153,17 +147,14 @@ export class FigureWatch {
     return this.#watched.size > 0;
   }
 
-  /** Returns the demands that there may be other figures of by now. */
   get due(): readonly Demand[] {
     return [...this.#watched.values()].filter(({ isDue }) => isDue).map(({ demand }) => demand);
   }
 
   /**
-   * Adds a subscription. Its figures are from now on the cached ones, though others may have been served them, or else
-   * the service's; if the figures differ by now, the difference is its first event. Subscriptions that come at the same
-   * time are fetched together.
+   * Adds a subscription. It begins with the cached figures; if those have changed, the difference is its first event.
    * @param before settles once the earlier ones have been added
-   * @throws Failure if the figures can't be known, or they are too many
+   * @throws Failure if the figures can't be known, or are too many
    */
   async subscribe(
     demands: readonly Demand[],
@@ -176,15 +167,15 @@ export class FigureWatch {
     const missing = demands.filter(({ key }) => !this.#watched.has(key));
     const keys = demands.map(({ key }) => key);
     const subscriber = new FigureSubscriber(this, keys, this.#parts.clock.now, () => this.#leave(subscriber));
-    // Others may leave while this one waits: its figures stay.
+    // Keeps its figures watched if others leave while it waits.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
     for (const demand of missing) this.#arriving.set(demand.key, demand);
     let cachedRows: ReadonlyMap<string, FigureRows>;
     try {
       const fetched = await this.#fetchMissing(missing, sources, task);
       await before;
-      cachedRows = this.#watch(missing, subscriber, fetched);
-      // By now it is known how long the series are.
+      cachedRows = this.#watch(missing, subscriber, fetched, sources.look !== null);
+      // The lengths of the series are known by now.
       this.#checkSize(demands);
     } catch (error) {
       this.#leave(subscriber);
@@ -201,7 +192,6 @@ export class FigureWatch {
     return this.#watched.get(key)?.rows ?? [];
   }
 
-  /** Names the figures of demands as they are now. */
   digest(keys: readonly string[]): string {
     const digests = keys.map((key) => {
       const watched = this.#watched.get(key);
@@ -212,7 +202,7 @@ export class FigureWatch {
     return hash('sha256', digests.sort().join('\n'), 'base64url').slice(0, DIGEST_LENGTH);
   }
 
-  /** Marks the figures as due that sources may bring which have run, or may have. */
+  /** Marks the figures that may have come with these runs as due. */
   sourcesRan({ records, possible, areAll }: SourceRuns, byMetric: SourcesByMetric): void {
     const ran = [...records, ...possible];
     if (ran.length === 0 && areAll) return;
@@ -224,17 +214,11 @@ export class FigureWatch {
   }
 
   /**
-   * Fetches the due figures, all of them together. Figures that fail stay due.
+   * Fetches the due figures together. Those that fail stay due.
    * @param atMs instant of the look at the sources: figures that any gateway has fetched since are new enough
-   * @returns the queues that are to be notified of changes, and a failure that there was
+   * @returns the queues that have news, and the first failure
    */
-  async renew(
-    atMs: number,
-    task: Task,
-  ): Promise<{
-    readonly behind: Iterable<EventQueue<ObservationChangesRecord>>;
-    readonly failure: Error | null;
-  }> {
+  async renew(atMs: number, task: Task) {
     const behind = new Set<EventQueue<ObservationChangesRecord>>();
     let failure: Error | null = null;
     const demands = this.due.map((demand) => changedAt(demand, atMs));
@@ -249,7 +233,7 @@ export class FigureWatch {
     return { behind, failure };
   }
 
-  /** Takes over the service's rows of a demand; returns the subscribers that are to be notified. */
+  /** Returns the subscribers that have news. */
   #put(watched: Watched, outcome: FigureRows): Iterable<FigureSubscriber> {
     const rows = listedOf(watched.demand, outcome);
     const before = watched.rows;
@@ -261,7 +245,6 @@ export class FigureWatch {
     return watched.subscribers;
   }
 
-  /** Fetches the demands that aren't cached, or may have other figures by now. */
   async #fetchMissing(
     demands: readonly Demand[],
     { look, byMetric }: SourceKnowledge,
@@ -281,17 +264,19 @@ export class FigureWatch {
     const outcomes = new Map<string, Outcome>();
     for (const { key, name } of missing)
       outcomes.set(key, came?.get(name) ?? new Error(`No outcome of ${key}.`));
-    return { cachedEntries, outcomes, isLookedAt: look !== null };
+    return { cachedEntries, outcomes };
   }
 
   /**
-   * Watches the fetched figures, or else the cached ones, unless others have come to watch them since.
-   * @returns the cached rows of demands that have other rows by now
+   * Watches the fetched figures, or else the cached ones, unless another subscription already does.
+   * @param isLookedAt true if it is known when the sources last ran
+   * @returns the cached rows of demands whose rows have changed
    */
   #watch(
     demands: readonly Demand[],
     subscriber: FigureSubscriber,
-    { cachedEntries, outcomes, isLookedAt }: FetchedFigures,
+    { cachedEntries, outcomes }: FetchedFigures,
+    isLookedAt: boolean,
   ): ReadonlyMap<string, FigureRows> {
     const before = new Map<string, FigureRows>();
     for (const demand of demands) {
@@ -313,7 +298,7 @@ export class FigureWatch {
     return before;
   }
 
-  /** Refuses demands if one refresh of all that is subscribed to under the key isn't affordable. */
+  /** @throws Failure if refreshing all subscriptions of the key at once would take too many calls */
   #checkSize(demands: readonly Demand[]): void {
     const { planning, maxUpstreamCalls: limit } = this.#parts;
     const all = new Map(demands.map((demand) => [demand.key, demand]));
@@ -333,13 +318,13 @@ export class FigureWatch {
   }
 }
 
-/** Returns the rows of a demand as `Query.observations` lists them: the service may give several as the latest. */
+/** Returns what `Query.observations` lists: the service may give several rows as the latest. */
 function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
   const newest = mode === 'series' || rows.length < 2 ? null : newestOf(rows);
   return newest === null ? rows : [newest];
 }
 
-/** One subscription to figures: it has the rows that it was sent last, as far as there are others now. */
+/** One subscription to figures. Of those that have changed, it keeps the rows that it was sent last. */
 class FigureSubscriber {
   readonly keys: readonly string[];
   readonly queue: EventQueue<ObservationChangesRecord>;
@@ -360,7 +345,7 @@ class FigureSubscriber {
     );
   }
 
-  /** @param rows rows that were sent last, unless others were sent before that and have not been read */
+  /** @param rows what it was sent last; older unread rows take precedence */
   isBehind(key: string, rows: FigureRows): void {
     if (!this.#wantsAll && !this.#behind.has(key)) this.#behind.set(key, rows);
   }

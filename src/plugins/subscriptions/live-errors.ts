@@ -3,7 +3,7 @@ import { shownErrors } from '../../graphql/request/shown-errors.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Makes errors as they are shown, as objects that the libraries of the transports know. */
+/** Formats errors for clients, as the GraphQLError objects that the transport libraries expect. */
 export function liveErrors(
   errors: readonly GraphQLError[],
   requestId: string,
@@ -17,7 +17,6 @@ export function liveErrors(
   );
 }
 
-/** Makes an error at the same place of a document. */
 function reworded(
   error: GraphQLError | undefined,
   message: string,
@@ -33,7 +32,7 @@ export function asGraphql(error: unknown): GraphQLError {
   return new GraphQLError(originalError.message, { originalError });
 }
 
-/** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
+/** Gives an error of a document its code, and drops "Did you mean" where introspection is off. */
 export function withCode(error: unknown, code: string, showsSchema = true): GraphQLError {
   const graphqlError = asGraphql(error);
   if (graphqlError.originalError instanceof Failure) return graphqlError;

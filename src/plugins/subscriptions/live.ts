@@ -4,9 +4,8 @@ import { eventStreams } from './event-streams.ts';
 import { openSubscriptions } from './subscriptions.ts';
 import { webSockets } from './web-sockets.ts';
 
-/** Opens subscriptions with their ways in. Only loaded if they are on. */
 export function openLive(settings: { readonly most: number; readonly pollMs: number }) {
-  /** Set once the gateway is composed, and once there is a server. */
+  // Set once the gateway is composed, and once it has a server.
   let live: Live | undefined;
   let streams: ReturnType<typeof eventStreams> | undefined;
   let sockets: ReturnType<typeof webSockets> | undefined;
@@ -25,7 +24,6 @@ export function openLive(settings: { readonly most: number; readonly pollMs: num
       },
     ],
     http: {
-      // For streams of several subscriptions.
       corsMethods: ['PUT', 'DELETE'],
       upgrades: { websocket: (...given) => sockets?.take(...given) },
       graphql: (request, reply) => streams?.answers(request, reply) ?? false,

@@ -9,60 +9,48 @@ import { Failure } from '../../shared/errors.ts';
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;
 
-/**
- * Subscriptions that have begun under keys which the service has not accepted lately, all of these keys together:
- * while it fails, nobody knows which of them are made up.
- */
+/** Open subscriptions of all keys without recent proof together: while the service fails, any of them may be made up. */
 const MAX_UNPROVEN = 1_000;
 
-/**
- * Characters of subscriptions that wait to be read under such keys, all of these keys together, and the characters that
- * each counts as at the least.
- */
+/** Characters of unread subscriptions of all such keys together, and the least that each counts as. */
 const MAX_UNREAD = 4 * 1024 * 1024;
 const LEAST_UNREAD = 1_000;
 
-/** Subscriptions under such keys that are read at the same time: operations under such keys wait behind them. */
+/** Subscriptions of such keys read at the same time: operations of such keys wait behind them. */
 const MAX_READING = 2;
 
 interface KeySubscriptions {
   readonly tenant: Tenant;
   count: number;
-  /** Those of each of its visitors, if it has several. */
   readonly byVisitor: Map<string, number>;
-  /** Number of them that have begun. */
   begun: number;
   readonly beginning: Semaphore;
   beginners: number;
-  /** Place that those which begin have among operations; null while none does. */
+  /** The one place among operations that all beginners of a key share; null while there are none. */
   admitted: { readonly caller: Caller; readonly refusal: ReturnType<Admission['enter']> } | null;
 }
 
-type Admitting = Pick<Admission, 'enter' | 'leave'>;
-
 /**
- * Bounds the subscriptions of a key, those that are about to begin among them. All of a key that begin at the same time
- * are one operation under way to the gateway, since one feed does the work for all of them: so the subscriptions of a
- * gateway that is gone can come to another one at once.
+ * Bounds the subscriptions of a key, beginning ones included. All that begin together under a key count as one operation
+ * under way, since one feed does their work: the subscriptions of a lost gateway can move to another one at once.
  */
 export class SubscriptionPlaces {
   readonly #limit: number;
-  readonly #admission: Admitting;
-  /** Subscriptions by key; under the gateway's own, by the budget of each issued key. */
+  readonly #admission: Pick<Admission, 'enter' | 'leave'>;
+  /** By key; under the gateway's own key, by the budget of each issued key. */
   readonly #taken = new Map<Tenant | string, KeySubscriptions>();
-  /** Characters of those that wait to be read under keys without proof. */
+  /** Characters of unread subscriptions under unproven keys. */
   #unread = 0;
   readonly #reading = new Semaphore(MAX_READING);
 
-  constructor(limit: number, admission: Admitting) {
+  constructor(limit: number, admission: Pick<Admission, 'enter' | 'leave'>) {
     this.#limit = limit;
     this.#admission = admission;
   }
 
   /**
-   * Takes the place of one subscription.
    * @param lengthOf returns the characters of its text and variables
-   * @throws Failure if the key has as many as it may, or all that may be made up have
+   * @throws Failure if the key, or all unproven keys together, have too many
    */
   take(caller: Caller, lengthOf = () => 0) {
     const { tenant } = caller;
@@ -95,10 +83,7 @@ export class SubscriptionPlaces {
     let isGiven = false;
     let begun = 0;
     return {
-      /**
-       * Does the work of beginning it, once few enough others of the key are at that.
-       * @throws Failure if the gateway is overloaded
-       */
+      /** @throws Failure if the gateway is overloaded */
       begin: <Result>(work: () => Promise<Result>): Promise<Result> =>
         taken.beginning.runExclusive(async () => {
           const result = await this.#admitted(taken, caller, work);
@@ -106,7 +91,7 @@ export class SubscriptionPlaces {
           taken.begun += begun;
           return result;
         }),
-      /** Reads it in a slice of its own: anybody may send many, and each may take milliseconds. */
+      /** Parses in a turn of its own: anybody may send many, and each may take milliseconds. */
       async read<Result>(work: () => Result): Promise<Result> {
         const inTurn = () => yieldToEventLoop(caller).then(work);
         try {
@@ -115,7 +100,6 @@ export class SubscriptionPlaces {
           noteRead();
         }
       },
-      /** Frees the place: called once the subscription has failed to begin, or is over. */
       giveBack: () => {
         if (isGiven) return;
         isGiven = true;
@@ -140,7 +124,7 @@ export class SubscriptionPlaces {
     caller: Caller,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    // It isn't given up with the client that it was taken for, since others wait for it too.
+    // No client's leaving gives it up, since others wait for it too.
     taken.admitted ??= {
       caller,
       refusal: this.#admission.enter(caller, { signal: new AbortController().signal }),
@@ -164,9 +148,8 @@ export class SubscriptionPlaces {
 const VISITOR_SHARE = 1 / 4;
 
 /**
- * Looks for a place for one more subscription of a visitor.
- * @returns a function that adds to the number of the visitor's subscriptions
- * @throws Failure if the visitor has its share of them
+ * @returns a function that adds to the visitor's count
+ * @throws Failure if the visitor already has its share
  */
 function placeOfVisitor(
   { byVisitor }: KeySubscriptions,

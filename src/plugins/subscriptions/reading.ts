@@ -19,7 +19,6 @@ import type { Wording } from '../../graphql/request/prefixed.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
 import { refused, refusedAs, withCode } from './live-errors.ts';
 
-/** One operation that came by a transport of subscriptions. */
 export type LiveRequest = {
   readonly query: string;
   readonly operationName?: string | null | undefined;
@@ -29,28 +28,23 @@ export type LiveRequest = {
   /** Aborts when the client leaves before the subscription has begun. */
   readonly signal: AbortSignal;
   readonly reader: LiveReader;
-  /** Words results as a router does; left out if it knows our words. */
+  /** Translates results for a router with prefixed names. */
   readonly theirs?: Wording['theirs'] | undefined;
 };
 
-/** Whoever reads the results of a subscription. */
 export interface LiveReader {
-  /** Waits before the next result is made: until then, the reader isn't ready. */
+  /** Settles when the reader can take the next result. */
   readonly ready?: () => Promise<void>;
   readonly onResult?: () => void;
-  /** Called once there will be no more, if the subscription has begun. */
+  /** Called after the last result of a subscription that began. */
   readonly onEnd: () => void;
 }
 
-type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
-
 export interface ReadOperation {
   readonly operation: OperationDefinitionNode;
-  readonly args: SubscriptionArgs;
+  readonly args: Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
   readonly onError: ErrorBehavior;
-  /** The plan of its events. */
   readonly plan: Plan;
-  /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -58,7 +52,7 @@ export function lengthOf({ query, variables }: LiveRequest): number {
   return query.length + (variables == null ? 0 : JSON.stringify(variables).length);
 }
 
-/** Reads an operation, and checks all of it that takes no call. */
+/** Makes every check that takes no call. */
 export function readOperation(
   { query, operationName, variables, onError: asked, signal }: LiveRequest,
   rules: Parameters<typeof validate>[2],

@@ -12,12 +12,10 @@ import type { LiveEvent, ObservationChangesRecord } from './event-queue.ts';
 import type { LiveSources } from './feed.ts';
 import type { Resolvers, ResolversParentTypes } from './generated.ts';
 
-/** The context of a subscription that begins. */
 export interface SubscribingContext extends GraphContext {
   readonly live: LiveSources;
 }
 
-/** @throws TypeError if there are no live sources: nobody subscribes then */
 function liveIn(context: GraphContext | SubscribingContext): LiveSources {
   if ('live' in context) return context.live;
   throw new TypeError('Subscriptions are off.');
@@ -61,10 +59,7 @@ const resolvers = {
   FormerObservation: plainFields('FormerObservation', ...FIGURE_FIELDS),
 } satisfies Resolvers;
 
-/**
- * Makes the part of the graph.
- * @param posted words for those who send a subscription as a request
- */
+/** @param posted refusal of a subscription that is sent as a plain request */
 function partOfGraph(posted: string): SchemaPart {
   return {
     sdl: readPart(new URL('./resolvers.graphql', import.meta.url)),
@@ -72,7 +67,7 @@ function partOfGraph(posted: string): SchemaPart {
     finish(schema) {
       const root = schema.getSubscriptionType();
       if (root != null) root.extensions = { ...root.extensions, posted };
-      // Routers leave them in the base of their contracts, but to a key they are figures.
+      // Router contracts leave these types in the base; the rights of keys count them as figures.
       for (const name of ['ObservationChanges', 'ObservationChange']) {
         const type = schema.getType(name);
         if (type !== undefined) type.extensions = { ...type.extensions, part: 'figures' };
@@ -81,7 +76,7 @@ function partOfGraph(posted: string): SchemaPart {
   };
 }
 
-/** Where subscriptions are on, and off: the graph is the same for all who generate code of it. */
+// On or off, the graph is the same, so that code generated from it is too.
 export const part = partOfGraph(
   'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).',
 );

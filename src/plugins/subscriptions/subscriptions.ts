@@ -20,24 +20,20 @@ import { SubscriptionPlaces } from './places.ts';
 import { type LiveRequest, lengthOf, type ReadOperation, readOperation } from './reading.ts';
 import type { SubscribingContext } from './resolvers.ts';
 
-/** A subscription that has begun, or the errors for which none has. */
 type Opened =
   | { readonly args: ReadOperation['args']; readonly results: LiveResults }
   | { readonly errors: readonly GraphQLError[] };
 
 interface LiveSettings {
+  /** Subscriptions of one key at once. */
   readonly most: number;
   readonly pollMs: number;
+  /** Null if routers word operations as clients do. */
   readonly wording: Wording | null;
 }
 
 export type Subscriptions = ReturnType<typeof openSubscriptions>;
 
-/**
- * Opens subscriptions and their feeds.
- * @param most subscriptions of one key at once
- * @param wording null if routers word operations as clients do
- */
 export function openSubscriptions(
   { operations: parts, service, config }: ComposedGateway,
   { most, pollMs, wording }: LiveSettings,
@@ -45,11 +41,11 @@ export function openSubscriptions(
   const { admission, openRun, onError } = parts;
   const { operationTimeoutMs: timeoutMs, maxUpstreamCalls, rateLimitWaitMs } = config;
   const waitMs = Math.min(rateLimitWaitMs, timeoutMs);
-  const feeds = createFeeds({ ...service, maxUpstreamCalls, timeoutMs, pollMs, waitMs }, onError);
+  const feeds = createFeeds({ ...service, maxUpstreamCalls, timeoutMs, pollMs, waitMs, onError });
   const rules = [...specifiedRules, ...limitRules(config)];
   const places = new SubscriptionPlaces(most, admission);
   const eventWork = new EventWork();
-  /** Looks at texts of which nobody knows as yet who may run them. */
+  /** Pays for parsing texts before their caller is known. */
   const looks = new Flow();
   let openCount = 0;
 
@@ -84,7 +80,7 @@ export function openSubscriptions(
     }
   }
 
-  /** Takes words of routers for ours, and has events told in theirs. */
+  /** Translates a router's prefixed names; its results are translated back. */
   function inOurWords(request: LiveRequest): LiveRequest {
     const query = wording?.ours(request.query) ?? null;
     return query === null ? request : { ...request, query, theirs: wording?.theirs };
@@ -110,27 +106,19 @@ export function openSubscriptions(
   }
 
   return {
-    /**
-     * Begins a subscription; an error that keeps it from beginning is sent, never thrown.
-     * @param entering rejected with the reason for which its caller may not subscribe
-     */
+    /** Returns the errors of a subscription that can't begin, those of a rejected `entering` included; never throws. */
     async open(request: LiveRequest, entering: Promise<Entered>): Promise<Opened> {
       const opened = await take(request, entering).catch((error: unknown) => ({
         errors: [asGraphql(error)],
       }));
       return 'results' in opened ? opened : { errors: liveErrors(opened.errors, request.requestId, onError) };
     },
-    /**
-     * True if a text that was sent has a subscription of the name, or as its only operation: at once if it can't have
-     * one, otherwise in a turn of its own.
-     */
+    /** Answers at once for a text that can't hold a subscription; otherwise parses it in a turn of its own. */
     isSubscription(query: unknown, name: unknown): false | Promise<boolean> {
       if (typeof query !== 'string' || !/\bsubscription\b/.test(query)) return false;
       return yieldToEventLoop({ flow: looks }).then(() => isSubscription(query, name, config.maxTokens));
     },
-    /** Returns the number of open subscriptions. */
     count: () => openCount,
-    /** Ends all, without a word. */
     stop: feeds.stop,
   };
 }
@@ -144,7 +132,7 @@ function isSubscription(query: string, operationName: unknown, maxTokens: number
   }
 }
 
-/** Has the calls of a caller noted by the name of an operation, if somebody counts. */
+/** Has the calls of a caller counted under the name of an operation. */
 function named(caller: Caller, { name }: OperationDefinitionNode): Caller {
   const { note } = caller;
   if (note === undefined) return caller;

@@ -14,17 +14,17 @@ import type { LiveResults } from './event-results.ts';
 /** Milliseconds that clients have to leave once they are asked to. */
 const LEAVING_MS = 1_500;
 
-/** Milliseconds between two pings to a client, and those that it may take to answer. */
+/** Milliseconds between two pings, and those that an answer may take. */
 const PING_MS = 12_000;
 const PONG_MS = 30_000;
 
-/** Characters of the name of a subscription in the log. */
+/** Characters: it stands in the log, and includes an id of the client's choice. */
 const MAX_REQUEST_ID = 128;
 
-/** Bytes of the reason of closing (RFC 6455). */
+/** Bytes that a close frame has room for (RFC 6455). */
 const MAX_REASON_BYTES = 123;
 
-/** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
+/** Close codes of RFC 6455's registry and of `graphql-transport-ws`. */
 const CLOSING = {
   goingAway: 1001,
   serviceRestart: 1012,
@@ -43,23 +43,20 @@ interface SocketConnection extends Record<PropertyKey, unknown> {
   readonly gone: AbortController;
   readonly idleness: Idleness;
   readonly address: string;
-  /** The key that its client gives; null until it has. */
+  /** Null until the client has sent `connection_init`. */
   authorization: string | null;
 }
 
-/**
- * Serves `/graphql` over WebSocket, in the protocol `graphql-transport-ws`. `MAX_BODY_BYTES` bounds the messages that are
- * read, `MAX_ANSWER_BYTES` those that may wait for one reader.
- */
+/** Serves `graphql-transport-ws`. `MAX_BODY_BYTES` bounds a message, `MAX_ANSWER_BYTES` what may wait for one reader. */
 export function webSockets(live: Live, { config, course, problem }: HttpHost) {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: config.maxBodyBytes,
-    // One message of a connection in each iteration of the event loop: anybody may send thousands at once.
+    // One message per turn of the event loop: anybody may send thousands at once.
     allowSynchronousEvents: false,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
-  // By the rule of Fastify, which tells the address of each other client.
+  // By the same rule as Fastify's `request.ip`.
   const isTrusted = trusting(config.trustedProxies);
   const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
 
@@ -85,7 +82,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
         onMessage: (take) =>
           socket.on('message', (message) => {
             const text = String(message);
-            // To parse a megabyte of brackets takes a third of a second. What nests less deep is refused in words.
+            // Parsing a megabyte of brackets takes a third of a second. Shallower nesting gets a proper error later.
             if (isDeepJson(text, 2 * MAX_NESTING)) return socket.close(CLOSING.badRequest, TOO_DEEP);
             take(text).catch((error: unknown) => {
               problem(error, requestId);
@@ -95,7 +92,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
       },
       connection,
     );
-    // A malformed frame closes the connection by itself; it is an error of the client.
+    // A malformed frame is the client's error and closes the connection by itself.
     socket.on('error', () => {});
     socket.once('close', (code, reason) => {
       stopPinging();
@@ -113,7 +110,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
 
   return {
     take,
-    /** Asks all clients to come back, to another gateway or to this one once it is there again; cuts those that stay. */
+    /** Asks all clients to reconnect, and cuts off those that stay. */
     async end() {
       isOver = true;
       const left = Array.from(sockets.clients, (socket) => {
@@ -126,14 +123,14 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
   };
 }
 
-/** Cuts a reason, which may repeat a name of the client's, to the bytes that a frame of closing has room for. */
+/** Cuts a reason, which may repeat a client's text, to what a close frame has room for. */
 function fitting(reason = ''): string {
   return reason.slice(0, new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES)).read);
 }
 
-/** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
+/** Settles once the text has left, so that the next one waits for a slow reader. */
 function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise<void> {
-  // Only a client that asks and asks without reading comes to this: events are made one by one.
+  // Events are made one by one: only a client that keeps asking without reading gets here.
   if (socket.bufferedAmount > maxWaitingBytes) socket.terminate();
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   return new Promise((resolve, reject) => {
@@ -141,7 +138,6 @@ function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise
   });
 }
 
-/** Pings the client now and then, and cuts it if it is silent. */
 function keepAlive(socket: WebSocket): () => void {
   let heardAtMs = performance.now();
   const hear = () => {
@@ -181,14 +177,14 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
       if ('errors' in began) return began.errors;
       return { ...began.args, results: began.results };
     },
-    // The arguments are those that were made above.
+    // These are the arguments that `onSubscribe` has returned.
     subscribe: (args) => (args as ExecutionArgs & { readonly results: LiveResults }).results,
   };
 }
 
-/** Returns the status that refuses a connection; null if it is made. */
+/** Null if the connection is accepted. */
 function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
-  // Not `new URL`: what throws here ends the program, and anybody may send what is no address.
+  // Not `new URL`: anybody may send a malformed address, and an exception here ends the program.
   if (URL.parse(request.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
   return isDraining ? 503 : (headError(request)?.status ?? null);
 }
