@@ -327,13 +327,24 @@ function refusedLately(
  * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series is the outcome of
  * the demand for that too.
  */
-async function inPlaceOfYears(
+function inPlaceOfYears(
+  demands: readonly CachedDemand[],
+  sending: Sending,
+  parts: CachingParts,
+  fetch: FetchCached,
+): Promise<Outcomes> {
+  const isOfAll = demands.every(({ years }) => years === null);
+  return isOfAll ? fetch(demands) : inPlaceOfRanges(demands, sending, parts, fetch);
+}
+
+type FetchCached = (demands: readonly CachedDemand[]) => Promise<Outcomes>;
+
+async function inPlaceOfRanges(
   demands: readonly CachedDemand[],
   sending: Sending,
   { planning, cache }: CachingParts,
-  fetch: (demands: readonly CachedDemand[]) => Promise<Outcomes>,
+  fetch: FetchCached,
 ): Promise<Outcomes> {
-  if (demands.every(({ years }) => years === null)) return fetch(demands);
   const nowMs = cache.now();
   const terms = termsOf(cache, sending);
   const isCached = (demand: CachedDemand) => isFresh(demand, demand.entry, nowMs, terms);

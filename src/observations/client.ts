@@ -196,18 +196,20 @@ type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRow
  */
 export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planning): FetchPairs {
   const { learned } = parts;
-  return async function fetchPairs(wanted, sending) {
-    const { caller } = sending;
-    const { pairs, rowsOf } = wanted;
-    if (pairs.length === 0) return NONE_WHOLE;
+
+  function fetchPairs(wanted: PairsToFetch, sending: Sending): Promise<FetchedRows> {
+    const { pairs } = wanted;
+    const [first] = pairs;
+    if (first === undefined) return Promise.resolve(NONE_WHOLE);
     const replan: Task['replan'] = (some, changes = {}) =>
       fetchPairs({ ...wanted, ...changes, onTask: undefined, pairs: some }, sending);
-    const [first] = pairs;
-    if (first !== undefined && pairs.length === 1) {
-      const rectangle = { countryCodes: [first.countryCode], metricKeys: [first.metricKey] };
-      return next({ ...wanted, rectangle, replan, isOpen: false }, sending);
-    }
-    const shares = await sharesOf(caller, pairs, parts, rowsOf);
+    if (pairs.length > 1) return cover(wanted, replan, sending);
+    const rectangle = { countryCodes: [first.countryCode], metricKeys: [first.metricKey] };
+    return next({ ...wanted, rectangle, replan, isOpen: false }, sending);
+  }
+
+  async function cover(wanted: PairsToFetch, replan: Task['replan'], sending: Sending): Promise<FetchedRows> {
+    const shares = await sharesOf(sending.caller, wanted.pairs, parts, wanted.rowsOf);
     const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan, isOpen: true }));
     for (const task of tasks) wanted.onTask?.(task);
     const fetch = (task: Task) => next(task, sending);
@@ -226,7 +228,9 @@ export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planni
       fetched.push(...(await Promise.all(tasks.map(fetch))));
     }
     return sum(fetched);
-  };
+  }
+
+  return fetchPairs;
 }
 
 function isTaught({ years }: PairsToFetch, { learned }: Planning): boolean {

@@ -3,6 +3,7 @@ import { observations } from '../service/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { tracing } from '../service/trace.ts';
+import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import { markOfSomeYears, noRows } from './absences.ts';
@@ -114,7 +115,10 @@ interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
   readonly limit?: number | undefined;
-  readonly named?: YearRange | null | undefined;
+  /** Years whose rows are wanted; null or omitted for all of them. */
+  readonly years?: YearRange | null;
+  /** Years that the call names; left out for the wanted ones, and those beside them. */
+  readonly named?: YearRange;
 }
 
 /** A rectangle to ask for: of all years, or of some alone. */
@@ -134,9 +138,10 @@ interface DataCallParts {
 /** Makes data calls, and learns from their answers how the service behaves. */
 export function createDataCalls({ send, learned, now }: DataCallParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
-    const { mode, rectangle, limit, named } = query;
-    const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
-    const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
+    const { mode, rectangle, limit, years = null } = query;
+    const { from, to } = query.named ?? (years === null ? {} : widened(years));
+    const named = { startYear: from ?? undefined, endYear: to ?? undefined };
+    const params = { ...rectangle, latest: mode === 'latest', limit, ...named };
     const call = makeCall(observations, params);
     try {
       const answer = await send(call, sending);
@@ -153,7 +158,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
       const facts = learned.noteAnswer(rectangle, limit, list);
       const groups = groupRows(list, rectangle);
       const stray = strayIn(list, groups.figures.values(), rectangle);
-      return { isRefused: false, list, groups, stray, limit, facts, years: null, receivedAt };
+      return { isRefused: false, list, groups, stray, limit, facts, years, receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
       return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
@@ -163,11 +168,10 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   /** Makes one call, with `limit` if it may be needed. If that is refused, asks again with a lower limit or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
     const { mode, rectangle, years } = asked;
-    const named = years && widened(years);
-    const asking = (most?: number) => ask({ mode, rectangle, limit: most, named }, sending);
+    const asking = (most?: number) => ask({ mode, rectangle, limit: most, years }, sending);
     // A guess that is refused may be wrong, unless the service says that it is for `limit`.
     const isForLimit = (refusal: Refusal) =>
-      named === null && !sending.isGuess?.() ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+      years === null && !sending.isGuess?.() ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
     const reply = await asking(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
@@ -202,14 +206,9 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
    * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
    * @param mayTry true if the call may find out if the service takes `limit`
    */
-  async function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
-    const { mode, rectangle, years } = asked;
+  function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
     const limit = limitFor(asked, mayTry);
-    const reply =
-      limit === undefined
-        ? await ask({ mode, rectangle, named: years && widened(years) }, sending)
-        : await askWithLimit(asked, sending, limit);
-    return years === null || reply.isRefused ? reply : { ...reply, years };
+    return limit === undefined ? ask(asked, sending) : askWithLimit(asked, sending, limit);
   }
 
   /** True if a call may have been refused for its `limit`: if limits are taken, only if the words say so. */
@@ -222,11 +221,11 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
    * True if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
    * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
    */
-  async function isCutShort(
+  function isCutShort(
     { mode, rectangle }: DataQuery,
     { list, groups, limit, facts }: Rows,
     sending: Sending,
-  ): Promise<boolean> {
+  ): PromiseOrValue<boolean> {
     const { received, meta } = list;
     const isEveryPairPresent = () =>
       mode === 'latest' && pairKeys(pairsOf(rectangle)).every(isPresentIn(groups));
@@ -239,9 +238,10 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     const isStated = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isStated || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
-    const one = await ask({ mode, rectangle, limit: 1 }, sending);
-    learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
-    return looksCut(learned.facts());
+    return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
+      learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
+      return looksCut(learned.facts());
+    });
   }
 
   return { ask, askFor, isCutShort };
@@ -458,20 +458,32 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
     ...cache,
     ask: service.ask,
     calls,
-    fetch: (task, sending) =>
-      settlingFailures(task, async () => {
-        if (task.years !== null && !mayNameYears(learned.facts())) return askInWhole(closed(task), planning);
-        const reply = await calls.askFor(task, sending).finally(() => closed(task));
-        task.search.isAnswered ||= !reply.isRefused;
-        if (reply.isRefused) return refused(task, reply, sending, means);
-        const isUsable = task.years === null || learnYears(reply, task.years, learned);
-        return isUsable ? means.receive(task, reply, sending) : askInWhole(task, planning);
-      }),
-    receive: (task, answer, sending) =>
-      settlingFailures(task, async () => {
-        if (!(await calls.isCutShort(task, answer, sending))) return handOut(task, answer, sending, parts);
-        return task.pairs.length === 0 ? NOT_WHOLE : cut(task, answer, sending, means);
-      }),
+    async fetch(task, sending) {
+      try {
+        const { years, search } = task;
+        const isInWhole = years !== null && !mayNameYears(learned.facts());
+        const reply = isInWhole ? null : await calls.askFor(task, sending);
+        // No further pairs may join it: those that have joined are all that it settles.
+        task.isOpen = false;
+        if (reply === null) return await askInWhole(task, planning);
+        search.isAnswered ||= !reply.isRefused;
+        if (reply.isRefused) return await refused(task, reply, sending, means);
+        const isUsable = years === null || learnYears(reply, years, learned);
+        return await (isUsable ? means.receive(task, reply, sending) : askInWhole(task, planning));
+      } catch (error) {
+        task.isOpen = false;
+        return settleFailure(task, error);
+      }
+    },
+    async receive(task, answer, sending) {
+      try {
+        const isCut = calls.isCutShort(task, answer, sending);
+        if (isCut === false || !(await isCut)) return handOut(task, answer, sending, parts);
+        return task.pairs.length === 0 ? NOT_WHOLE : await cut(task, answer, sending, means);
+      } catch (error) {
+        return settleFailure(task, error);
+      }
+    },
   };
   return means.fetch;
 }
@@ -484,10 +496,14 @@ export async function settlingFailures(
   try {
     return await fetch();
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    settleAs(task, task.pairs, error);
-    return NOT_WHOLE;
+    return settleFailure(task, error);
   }
+}
+
+function settleFailure(task: PairsToFetch, error: unknown): FetchedRows {
+  if (!(error instanceof Failure)) throw error;
+  settleAs(task, task.pairs, error);
+  return NOT_WHOLE;
 }
 
 export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outcome: PairOutcome): void {
@@ -496,12 +512,6 @@ export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outco
     pairs,
     pairs.map(() => outcome),
   );
-}
-
-/** Has no further pairs join a task: those that have joined are all that it settles. */
-function closed(task: Task): Task {
-  task.isOpen = false;
-  return task;
 }
 
 /** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */

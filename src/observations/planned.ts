@@ -1,5 +1,6 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
+import { whenAll } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { once } from '../shared/once.ts';
 import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
@@ -45,15 +46,16 @@ export function plannedStage(
         };
         return next({ ...part, settle, onTask, round: 0, search }, sending);
       };
-      const plan = await planOf(sending.caller, some, planning);
-      await Promise.all(plan.map((part) => ask(part, takingAlong(part, answers, listener))));
+      const planned = planOf(sending.caller, some, planning);
+      const plan = planned instanceof Promise ? await planned : planned;
+      await whenAll(plan.map((part) => ask(part, takingAlong(part, answers, listener))));
       const unchosen = answers.unchosen();
       if (unchosen.length > 0) await ask({ mode: 'latest', years: null, pairs: unchosen, rowsOf: oneRow });
       const furtherBack = answers.furtherBack();
       if (furtherBack.length > 0)
         await ask({ mode: 'series', pairs: furtherBack, ...inWhole(furtherBack, planning) });
     };
-    await Promise.all(byCase(demands).map(fetchSet));
+    await whenAll(byCase(demands).map(fetchSet));
   };
 }
 

@@ -6,7 +6,6 @@ import { type Payer, sharedPayer } from '../service/payer.ts';
 import type { Sending } from '../service/sending.ts';
 import { errorNameOf, type Trace } from '../service/trace.ts';
 import type { Clock } from '../shared/async/clock.ts';
-import { untilAborted } from '../shared/async/turns.ts';
 import { asError, Failure } from '../shared/errors.ts';
 import {
   type FetchBatch,
@@ -538,12 +537,15 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           if (!isHere) throw new Error(OVER);
           if (demands.length > 0) sending.deadline?.start();
           const { queue, window } = batch();
-          const { promise: done, resolve: onDone } = Promise.withResolvers<void>();
+          const { signal } = sending;
+          const { promise: done, resolve: onDone, reject } = Promise.withResolvers<void>();
           const outcomes: Outcomes = new Map();
-          if (sending.signal.aborted) {
+          if (signal.aborted) {
             window.arrived(self);
-            return withLate(outcomes, demands, sending.signal.reason);
+            return withLate(outcomes, demands, signal.reason);
           }
+          const onAbort = () => reject(signal.reason);
+          signal.addEventListener('abort', onAbort, { once: true });
           const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
           requests.add(request);
           if (sending.isGuess?.()) queue.guesses += 1;
@@ -551,12 +553,14 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           else sending.payer.onLeave?.(observations.route);
           window.arrived(self);
           try {
-            const waiting = demands.length > 0 ? untilAborted(done, sending.signal) : undefined;
-            sending.waits?.service.timing(waiting);
-            await waiting;
+            if (demands.length > 0) {
+              sending.waits?.service.timing(done);
+              await done;
+            }
           } catch (reason) {
             return withLate(outcomes, queue.withdraw(request), reason);
           } finally {
+            signal.removeEventListener('abort', onAbort);
             queue.withdraw(request);
             requests.delete(request);
             if (sending.isGuess?.()) queue.guesses -= 1;

@@ -215,8 +215,7 @@ async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentR
   const isRefusing = limitParam === 'refused' || refusedLimit < Number.POSITIVE_INFINITY;
   if (total === null || !isRefusing || total >= refusedLimit) return null;
   const { mode, rectangle } = task;
-  const named = answer.years && widened(answer.years);
-  const all = await calls.ask({ mode, rectangle, limit: total, named }, sending);
+  const all = await calls.ask({ mode, rectangle, limit: total, years: answer.years }, sending);
   if (all.isRefused) learned.learn({ refusedLimit: total });
   if (all.isRefused || all.list.received < total) return null;
   learned.learn({ maxRows: total });

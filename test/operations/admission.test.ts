@@ -237,9 +237,12 @@ it('an operation that has to wait for its turn begins behind older work that can
   const work = yieldToEventLoop(older)
     .then(() => yieldToEventLoop(older))
     .then(() => order.push('older work is done'));
-  const beginning = new Admission(8)
-    .enter({ ...of('a'), ordinal: 2 }, { signal: new AbortController().signal })
-    .then((refusal) => order.push(`the operation begins: ${refusal}`));
+  const begin = async () => {
+    const { signal } = new AbortController();
+    const refusal = await new Admission(8).enter({ ...of('a'), ordinal: 2 }, { signal });
+    order.push(`the operation begins: ${refusal}`);
+  };
+  const beginning = begin();
   await Promise.all([work, beginning]);
   expect(order).toEqual(['older work is done', 'the operation begins: null']);
 });

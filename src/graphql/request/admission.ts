@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
-import { Flow, inSlice, mayBeginAtOnce } from '../../shared/async/turns.ts';
+import { Flow, inSlice, mayBeginAtOnce, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
 import { refusalTypeFor } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
@@ -109,7 +109,8 @@ export class Admission {
   admissionStage(next: Handle): Handle {
     return async (incoming) => {
       const { request, caller, delivery } = incoming;
-      const refusal = await this.enter(caller, request);
+      const entering = this.enter(caller, request);
+      const refusal = entering instanceof Promise ? await entering : entering;
       if (refusal !== null) return this.#overloaded(request.headers.accept, request.requestId);
       try {
         return await next(incoming);
@@ -128,7 +129,7 @@ export class Admission {
   }
 
   /** Returns null once the operation may begin: from then on it is under way until it leaves. */
-  async enter(caller: Caller, request: { readonly signal: AbortSignal }): Promise<AdmissionRefusal | null> {
+  enter(caller: Caller, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#machine.now();
     const lane = this.#laneOf(caller);
     this.#lookAtHeap(nowMs);

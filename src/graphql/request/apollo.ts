@@ -416,7 +416,8 @@ async function answerByPlan(
     return null;
   const planned = cachedOperation.with(params.variables);
   if (planned === null) return null;
-  if ((await execution.refusalOf(planned, run)) !== null) return null;
+  const pricing = execution.refusalOf(planned, run);
+  if (pricing !== null && (await pricing) !== null) return null;
   run.onError = params.onError;
   const executed = await execution.answer(planned, run);
   const { status, data, body } = executed;

@@ -31,19 +31,19 @@ export class Execution {
   }
 
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
-  async refusalOf(
+  refusalOf(
     planned: PlannedOperation,
     { context: { caller } }: OperationRun,
-  ): Promise<GraphQLError | null> {
+  ): Promise<GraphQLError | null> | null {
     const { learned, config } = this.#parts;
     const { prepared, variables, bound, plan } = planned;
     if (caller.offline !== undefined || bound(learned.facts().maxRows) <= config.maxUpstreamCalls)
       return null;
     const { document, operation } = prepared;
     const priced = { document, operation, variables, caller, plan };
-    const pricing = await this.#openPricing(false);
-    const refusal = await pricing.refusalOf(priced);
-    return refusal && errorOf(refusal, 400);
+    return this.#openPricing(false)
+      .then((pricing) => pricing.refusalOf(priced))
+      .then((refusal) => refusal && errorOf(refusal, 400));
   }
 
   /**

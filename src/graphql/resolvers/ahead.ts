@@ -14,7 +14,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { type PromiseOrValue, whenAll } from '../../shared/async/turns.ts';
 import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';
 import { markPrefetched } from '../schema/loading.ts';
@@ -135,7 +135,7 @@ function prefetchFigures(
     if (!loaders.mayGuess(isGuess)) return null;
     // The path of these keys is known once the countries are there.
     doubtKeys(context, metricKeys);
-    return Promise.all(wanted.map(({ askFor }) => askFor(codes, context, isGuess)));
+    return whenAll(wanted.map(({ askFor }) => askFor(codes, context, isGuess)));
   } catch {
     // The field itself will report the error.
     return null;

@@ -4,8 +4,7 @@ import type { BatchGate } from './batch-gate.ts';
 /** Work that will make a call which fills many fields: it is over once the call is about to leave, or can't any more. */
 interface Leading {
   readonly route: string;
-  readonly isOver: Promise<void>;
-  readonly end: () => void;
+  readonly onOver: (() => void)[];
 }
 
 /**
@@ -17,6 +16,11 @@ interface Leading {
  */
 export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate: BatchGate) {
   const leading = new Set<Leading>();
+
+  function end(one: Leading): void {
+    leading.delete(one);
+    for (const goOn of one.onOver.splice(0)) goOn();
+  }
 
   /** Resolves in the next turn of the event loop that the execution doesn't pause in. */
   async function nextTurn(): Promise<void> {
@@ -31,19 +35,15 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
     payer: {
       reserve: (route) => payer.reserve(route),
       onLeave(route) {
-        for (const one of leading) if (one.route === route) one.end();
+        for (const one of leading) if (one.route === route) end(one);
       },
     } satisfies Payer,
     /** Has single records wait until a call to the route is about to leave, or the work is over without one. */
     leads<Result>(route: string, work: Promise<Result>): Promise<Result> {
-      const { promise: isOver, resolve } = Promise.withResolvers<void>();
-      const end = () => {
-        leading.delete(one);
-        resolve();
-      };
-      const one: Leading = { route, isOver, end };
+      const one: Leading = { route, onOver: [] };
       leading.add(one);
-      work.then(end, end);
+      const endOne = () => end(one);
+      work.then(endOne, endOne);
       return work;
     },
     /** Waits until the turn of single records; undefined if it is at once. */
@@ -53,7 +53,9 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
         // Fields beside them may ask in the same turn, or after a pause.
         await nextTurn();
         while (leading.size > 0 && batchGate.isOpen()) {
-          await Promise.all(Array.from(leading, ({ isOver }) => isOver));
+          await Promise.all(
+            Array.from(leading, ({ onOver }) => new Promise<void>((resolve) => onOver.push(resolve))),
+          );
           // Other calls of the same plan leave in this turn.
           await nextTurn();
         }

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { observations } from '../../service/endpoints.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Sending } from '../../service/sending.ts';
-import { mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, type Steps, timeSliced, whenAll } from '../../shared/async/turns.ts';
 import { asError } from '../../shared/errors.ts';
 import { type Figures, type Outcome, WrongGuess } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
@@ -82,7 +82,7 @@ export class OperationOutcomes {
   ): PromiseOrValue<Result> {
     const pending = this.#ask(demands, isGuess);
     if (pending.length === 0) return make(this.#resolved(demands));
-    return Promise.all(pending.map(({ over }) => over)).then(() => {
+    return whenAll(pending.map(({ over }) => over)).then(() => {
       // A guess that was wrong has left nothing: what is wanted of it is asked for anew. Nothing is pending with a set that is
       // over, so each guess leads to that once.
       const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);

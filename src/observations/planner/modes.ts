@@ -1,4 +1,11 @@
-import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../../shared/async/turns.ts';
+import {
+  type Job,
+  type PromiseOrValue,
+  type Steps,
+  taken,
+  timeSliced,
+  yieldToEventLoop,
+} from '../../shared/async/turns.ts';
 import {
   covers,
   type Demand,
@@ -389,18 +396,22 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
 const LONG_PLAN = 1_000;
 
 /** Plans demands, many of them in turns that are shared with nothing else. Latest figures alone need no planning. */
-export async function planOf(
+export function planOf(
   job: Job,
   demands: readonly Demand[],
   planning: Planning,
-): Promise<readonly PlanPart[]> {
+): PromiseOrValue<readonly PlanPart[]> {
   if (demands.every(({ mode }) => mode === 'latest'))
     return [{ mode: 'latest', years: null, pairs: demands, rowsOf: oneRow }];
-  const isLong = demands.length > LONG_PLAN;
-  if (isLong) await yieldToEventLoop(job);
-  const plan = await timeSliced(job, planningParts(demands, planning));
-  if (isLong) await yieldToEventLoop(job);
-  return plan;
+  const plan = () => timeSliced(job, planningParts(demands, planning));
+  return demands.length > LONG_PLAN ? betweenTurns(job, plan) : plan();
+}
+
+async function betweenTurns<Value>(job: Job, work: () => PromiseOrValue<Value>): Promise<Value> {
+  await yieldToEventLoop(job);
+  const value = await work();
+  await yieldToEventLoop(job);
+  return value;
 }
 
 /** Plans demands in turns, and tells which of them are better asked for within their years alone. */
@@ -434,12 +445,12 @@ interface Share {
 }
 
 /** Covers pairs in turns, and gives each to the first rectangle that holds it. */
-export async function sharesOf(
+export function sharesOf(
   job: Job,
   pairs: readonly Pair[],
   planning: Planning,
   rowsOf: RowsOf,
-): Promise<readonly Share[]> {
+): PromiseOrValue<readonly Share[]> {
   return timeSliced(job, sharing(pairs, covering(pairs, limitsOf(planning), rowsOf)));
 }
 

@@ -258,6 +258,12 @@ export function mapValue<Value, Result>(
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
+/** Waits for all of some work: mostly for a single promise, which needs no other around it. */
+export function whenAll(work: readonly unknown[]): Promise<unknown> {
+  const [first] = work;
+  return work.length === 1 && first instanceof Promise ? first : Promise.all(work);
+}
+
 /** Has the first that needs a module load it; it is there at once from then on. No batch leaves while it is loading. */
 export function loadedOnce<Module>(load: () => Promise<Module>) {
   let module: PromiseOrValue<Module> | undefined;
