@@ -19,7 +19,7 @@ import { hasRedis, startRedis } from '../support/redis.ts';
 
 const GUIDE = new URL('../../docs/operating.md', import.meta.url);
 const HEAD =
-  '| outage of the store | held figure | new figure | the same again | issued key, held figure | issued key, new figure | Free plan, 1 of 5 known to be used |';
+  '| outage of the store | cached figure | new figure | the same again | issued key, cached figure | issued key, new figure | Free plan, 1 of 5 known to be used |';
 
 /** Passes bytes on to a port; replies may be late, and connections silent, though they stay open. */
 async function openWay(port: number) {
