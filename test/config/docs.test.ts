@@ -206,6 +206,20 @@ describe('files and folders named', () => {
     expect(wrong).toEqual([]);
   });
 
+  /** A member of plugins, which looks like the name of a file. */
+  const MEMBER = 'http.graphql';
+
+  it.for(DOCUMENTS.filter((document) => document.startsWith('src')))(
+    'files named in %s are there, from the root or beside it',
+    (document) => {
+      const folders = [ROOT, join(ROOT, dirname(document))];
+      const wrong = pathsIn(document).filter(
+        ({ path }) => path !== MEMBER && !folders.some((folder) => existsSync(join(folder, path))),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
+
   it.for(DOCUMENTS)('what links of %s lead to is there, with the heading that a link names', (document) => {
     const targets = [...read(document).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
       ([, target = '']) => target,
