@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createListing, encodeId } from '../../src/graphql/resolvers/lists.ts';
 import type { GraphContext, Page } from '../../src/graphql/schema/context.ts';
+import { openFixedService } from '../support/fixed-service.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const CONNECTIONS = [
@@ -95,6 +96,30 @@ describe('pages', () => {
     const elsewhere = await program.ask(page(`countryCodes: ["KE"], fromYear: 2023, after: "${endCursor}"`));
     expect(elsewhere.errors[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
     expect(elsewhere.errors[0]?.message).toMatch(/not in this list, or no longer.*begin anew/);
+  });
+
+  it('rows that the service lists twice have a page each, in either direction', async () => {
+    const symbols = ['A', 'B', 'A', 'C', 'A'];
+    const tickers = symbols.map((symbol, i) => ({ exchange_code: 'NGX', symbol, security_name: `n${i}` }));
+    await using service = await openFixedService({ tickers, countries: ['ke', 'ng', 'ke'] });
+    await using program = await openProgram({ upstreamUrl: service.url, env: { CACHE_URL: 'memory:' } });
+    for (const [name, field, rows] of [
+      ['tickersConnection', 'name', tickers.map((row) => row.security_name)],
+      ['countriesConnection', 'code', ['KE', 'NG', 'KE']],
+    ] as const) {
+      const found: string[] = [];
+      let paging = 'first: 1';
+      while (found.length < 2 * rows.length) {
+        const text = `{ page: ${name}(${paging}) { totalCount nodes { ${field} } pageInfo { hasNextPage endCursor startCursor } } }`;
+        const { totalCount, nodes, pageInfo } = (await program.ask(text)).data.page;
+        found.push(nodes[0][field]);
+        expect(totalCount).toBe(rows.length);
+        if (found.length < rows.length) paging = `first: 1, after: "${pageInfo.endCursor}"`;
+        else if (found.length === rows.length) paging = 'last: 1';
+        else paging = `last: 1, before: "${pageInfo.startCursor}"`;
+      }
+      expect(found).toEqual([...rows, ...rows.toReversed()]);
+    }
   });
 
   it('pages of lists are priced as the lists are', async () => {

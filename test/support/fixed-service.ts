@@ -11,6 +11,8 @@ export interface FixedRoutes {
   /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
   readonly sources?: () => readonly Sent[];
   readonly signals?: Sent;
+  /** Rows of `/v1/markets/tickers`. */
+  readonly tickers?: readonly Sent[];
   /** Codes in the list of countries, in lower case; Kenya's, if it is left out. */
   readonly countries?: readonly string[];
   /** A call for figures that it answers by a 404 without words, or by a status with some. */
@@ -28,6 +30,7 @@ export async function openFixedService({
   latest = firstOfNewest,
   sources = () => [],
   signals = {},
+  tickers = [],
   countries = ['ke'],
   refuses,
 }: FixedRoutes) {
@@ -47,6 +50,7 @@ export async function openFixedService({
     const bodies: Readonly<Record<string, unknown>> = {
       '/v1/data': { data: found, meta: { total: found.length } },
       '/v1/platform/etl-status': { data: sources() },
+      '/v1/markets/tickers': { data: tickers },
       '/v1/countries': { data: countries.map((id) => ({ id, name: `The country ${id}` })) },
       '/v1/indicators': {
         data: [...new Set(held.rows.map((row) => row.metric_key))].map((metric_key) => ({

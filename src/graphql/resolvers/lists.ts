@@ -11,6 +11,12 @@ interface GlobalId {
   readonly key: readonly string[];
 }
 
+/** The meaning of a cursor: a row of a list. */
+interface RowId extends GlobalId {
+  /** Which of several rows with this key, from 0 on: the service may list an object twice. */
+  readonly nth: number;
+}
+
 /** The least and the most parts of a key. Further parts tell two objects apart that are otherwise alike. */
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
@@ -113,11 +119,26 @@ function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: num
   };
 }
 
-/** Names rows that each have a key of their own. */
-function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row, GlobalId> {
+/** Names rows by a key, and those that have it in common by their order. */
+function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row, RowId> {
   return {
-    idsOf: (rows) => rows.map((row) => encodeId(type, ...keyOf(row))),
-    find: (list, { key }) => list.find((row) => keyOf(row).every((part, i) => part === key[i])) ?? null,
+    cursorsOf(rows, list) {
+      const nameOf = (row: Row) => JSON.stringify(keyOf(row));
+      const counts = new Map(rows.map((row) => [nameOf(row), 0]));
+      const nths = new Map<Row, number>();
+      for (const row of list) {
+        const name = nameOf(row);
+        const count = counts.get(name);
+        if (count === undefined) continue;
+        nths.set(row, count);
+        counts.set(name, count + 1);
+      }
+      return rows.map((row) => encodeCursor({ type, key: keyOf(row), nth: nths.get(row) ?? 0 }));
+    },
+    find(list, { key, nth }) {
+      const named = list.filter((row) => keyOf(row).every((part, i) => part === key[i]));
+      return named[nth] ?? named.at(-1) ?? null;
+    },
   };
 }
 
@@ -126,12 +147,12 @@ export const lists = loadedOnce(() => import('./ordering.ts'));
 
 /**
  * Makes the lists of one type.
- * @param naming the key that each row has of its own, or another way to name rows
+ * @param naming the key of each row, or another way to name rows
  */
 export function createListing<Row, Field extends string>(
   type: GlobalId['type'],
   orders: Readonly<Record<Field, Order<Row>>>,
-  naming: ((row: Row) => readonly string[]) | Naming<Row, GlobalId>,
+  naming: ((row: Row) => readonly string[]) | Naming<Row, RowId>,
 ) {
   const names = typeof naming === 'function' ? namedBy(type, naming) : naming;
 
@@ -177,7 +198,7 @@ export function createListing<Row, Field extends string>(
     ): PromiseOrValue<Page<Row>> {
       const paging = pagingOf(args, type, context.maxListItems);
       const paged = (rows: readonly Row[], list: readonly Row[]) =>
-        lists(context, ({ pageOf }) => pageOf(paging, names, cursorOf, list, rows));
+        lists(context, ({ pageOf }) => pageOf(paging, names, list, rows));
       return mapValue(load(), (rows) =>
         mapValue(ordered(rows, args.orderBy, context), (list) => paged(rows, list)),
       );
@@ -188,9 +209,9 @@ export function createListing<Row, Field extends string>(
 /** Marks an identifier as a cursor: `node` takes none. */
 const CURSOR = 'Cursor';
 
-function cursorOf(id: string): string {
-  const { type, key } = decodeId(id);
-  return Buffer.from(JSON.stringify([CURSOR, type, ...key])).toString('base64url');
+export function encodeCursor({ type, key, nth }: RowId): string {
+  const parts = [CURSOR, type, ...key, ...(nth === 0 ? [] : [nth])];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 /**
@@ -198,11 +219,12 @@ function cursorOf(id: string): string {
  * @param argument the argument that gave it
  * @throws Failure BAD_USER_INPUT if the text is no cursor of such a list
  */
-function decodeCursor(cursor: string, type: GlobalId['type'], argument: string): GlobalId {
+function decodeCursor(cursor: string, type: GlobalId['type'], argument: string): RowId {
   try {
-    const [mark, ...id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as string[];
+    const [mark, ...id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    const nth = typeof id.at(-1) === 'number' ? Number(id.pop()) : 0;
     const decoded = decodeId(Buffer.from(JSON.stringify(id)).toString('base64url'));
-    if (mark === CURSOR && decoded.type === type) return decoded;
+    if (mark === CURSOR && decoded.type === type) return { ...decoded, nth };
   } catch {
     // Falls through to the one answer for all texts that are no cursor.
   }

@@ -5,7 +5,7 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';
 import type { Resolvers } from '../schema/generated.ts';
 import { plainFields } from './fields.ts';
-import { byCode, byNumber, createListing, encodeId } from './lists.ts';
+import { byCode, byNumber, createListing, decodeId, encodeCursor, encodeId } from './lists.ts';
 import { identified, observationNames, observationOf } from './observation-ids.ts';
 import { type ObservationFilter, observationRows } from './observation-rows.ts';
 
@@ -81,11 +81,11 @@ const listing = createListing(
     INDICATOR: byCode<ObservationRecord>(({ metricKey }) => metricKey),
   },
   {
-    idsOf(rows, list) {
+    cursorsOf(rows, list) {
       const groups = new Set(rows.map(groupOf));
       const all = list.filter((row) => groups.has(groupOf(row)));
       const names = new Map(observationNames(all).map((name, i) => [all[i], name]));
-      return rows.map((row) => names.get(row) ?? '');
+      return rows.map((row) => encodeCursor({ ...decodeId(names.get(row) ?? ''), nth: 0 }));
     },
     find(list, { type, key }) {
       const [countryCode = '', metricKey = '', year = ''] = key;

@@ -83,9 +83,9 @@ export function sorted<Row, Field extends string>(
 
 /** The way to name the rows of a list. */
 export interface Naming<Row, Id> {
-  /** Identifiers of some rows of a list, in their order. */
-  idsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
-  /** The row of an identifier, which may be of an earlier release of the dataset. */
+  /** Cursors of some rows of a list, in their order: no two rows of a list have the same. */
+  cursorsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
+  /** The row of a cursor, which may be of an earlier release of the dataset. */
   find(list: readonly Row[], id: Id): Row | null;
 }
 
@@ -100,7 +100,6 @@ interface Paging<Id> {
 
 /**
  * A page of a list.
- * @param cursorOf makes the cursor of an identifier
  * @param list rows in the wanted order
  * @param unordered the same rows as they come: rows that are alike are named by their order there
  * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
@@ -108,7 +107,6 @@ interface Paging<Id> {
 export function pageOf<Row, Id>(
   { after, before, count, isFromEnd }: Paging<Id>,
   naming: Naming<Row, Id>,
-  cursorOf: (id: string) => string,
   list: readonly Row[],
   unordered: readonly Row[],
 ): Page<Row> {
@@ -133,7 +131,7 @@ export function pageOf<Row, Id>(
     hasNextPage: end < list.length,
     hasPreviousPage: start > 0,
     cursors() {
-      cursors ??= naming.idsOf(nodes, unordered).map(cursorOf);
+      cursors ??= naming.cursorsOf(nodes, unordered);
       return cursors;
     },
   };
