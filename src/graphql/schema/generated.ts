@@ -15,18 +15,18 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
+  /** ISO 3166-1 alpha-2 country code. Case-insensitive as input, always upper case in answers. */
   CountryCode: { input: string; output: string; }
-  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second are as the service gives them. */
+  /** RFC 3339 timestamp in UTC, such as `2026-07-24T03:12:45.123456Z`. A time that the service sends without a zone is UTC; fractions of a second are kept as sent. */
   DateTime: { input: string; output: string; }
   /** Any JSON value. */
   JSON: { input: unknown; output: unknown; }
   _FieldSet: { input: unknown; output: unknown; }
 };
 
-/** The form of a reference to a figure. */
+/** Formats of a citation. */
 export type CitationStyle =
-  /** An entry of BibTeX. */
+  /** A BibTeX entry. */
   | 'BIBTEX'
   /** A line of text. */
   | 'TEXT';
@@ -40,7 +40,7 @@ export type CommodityBenchmark = {
   readonly priceDate: Maybe<Scalars['String']['output']>;
   /** Price, in the unit that the source states. */
   readonly priceValue: Maybe<Scalars['Float']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
@@ -55,33 +55,33 @@ export type Country = Node & {
   readonly id: Scalars['ID']['output'];
   /** ISO 3166-1 alpha-3 code. From the one `/v1/countries` call. */
   readonly iso3: Maybe<Scalars['String']['output']>;
-  /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
+  /** Common name in English. Free below an observation; otherwise from the one `/v1/countries` call. */
   readonly name: Maybe<Scalars['String']['output']>;
   /**
-   * The latest national figure of one indicator; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others.
+   * The latest national figure of one indicator; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or has no value, a second call finds the figure in the series. If there are several figures for the newest period, the one that the service returns as the latest is taken; if the operation also asks for a series, that takes one more call. The warning `SEVERAL_FIGURES` reports the others.
    *
-   * If the service's own choice can't be known, the latest row of a series is the first by this order: the highest `year`; the period that ends last (an unreadable one ends with its year); of those that end together, the longest (a year before its last half, quarter, month, week and day; an unreadable one last); the latest `asOfPeriod`; the national one before those of places, and these by their names; the one retrieved last; the last release, by the names of releases; the source whose key sorts first. The order of the service's rows makes no difference.
+   * If the service's own choice is not known, the latest row of a series is the first in this order: the highest `year`; the period that ends last (an unreadable one ends with its year); among those that end together, the longest (a year before its last half, quarter, month, week and day; an unreadable one last); the latest `asOfPeriod`; the national figure before those of places, and places by name; the most recently retrieved; the last release by name; the source whose key sorts first. The order of the service's rows makes no difference.
    */
   readonly observation: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
   readonly observations: Maybe<ReadonlyArray<Observation>>;
-  /** As `observations`, in pages. */
+  /** `observations` as a connection, in pages. */
   readonly observationsConnection: Maybe<ObservationConnection>;
-  /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
+  /** Government offices and their holders. One `/v1/government/structure/{code}` call per country. */
   readonly offices: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
   readonly officialName: Maybe<Scalars['String']['output']>;
-  /** Reference record with selected indicators; null if there is none. One `/v1/countries/{code}/profile` call a country. */
+  /** Reference record with selected indicators; null if there is none. One `/v1/countries/{code}/profile` call per country. */
   readonly profile: Maybe<CountryProfile>;
-  /** The record just as the service sent it; an error if the service lists no such country. From the one `/v1/countries` call. */
+  /** The record exactly as the service sent it; an error if the service lists no such country. From the one `/v1/countries` call. */
   readonly record: Maybe<Scalars['JSON']['output']>;
   /** Region, such as `West Africa`. From the one `/v1/countries` call. */
   readonly region: Maybe<Scalars['String']['output']>;
-  /** Snapshot over several domains; null if there is none. One `/v1/countries/{code}/signals` call a country. */
+  /** Snapshot across several domains; null if there is none. One `/v1/countries/{code}/signals` call per country. */
   readonly signals: Maybe<Signals>;
-  /** Finer region, if the service names one. From the one `/v1/countries` call. */
+  /** Subregion, if the service names one. From the one `/v1/countries` call. */
   readonly subregion: Maybe<Scalars['String']['output']>;
-  /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
+  /** Exchange listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
   readonly tickers: Maybe<ReadonlyArray<Ticker>>;
 };
 
@@ -127,30 +127,30 @@ export type CountryConnection = {
   readonly edges: ReadonlyArray<CountryEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Country>;
-  /** Place of the page in the list. */
+  /** Position of the page in the list. */
   readonly pageInfo: PageInfo;
-  /** Rows of the whole list, all of its pages together. */
+  /** Number of rows in the whole list, across all pages. */
   readonly totalCount: Scalars['Int']['output'];
 };
 
 /** A row of a page. */
 export type CountryEdge = {
   readonly __typename?: 'CountryEdge';
-  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  /** Opaque cursor of the row. It identifies the row itself, so it stays valid when rows are inserted before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Country;
 };
 
-/** Order of countries. Rows without a value come last in either direction. */
+/** Sort order of countries. Rows without a value come last in either direction. */
 export type CountryOrder = {
-  /** Direction of the order. */
+  /** Sort direction. */
   readonly direction?: OrderDirection;
-  /** Field to order by. */
+  /** Field to sort by. */
   readonly field: CountryOrderField;
 };
 
-/** Fields that can order countries. */
+/** Fields that countries can be sorted by. */
 export type CountryOrderField =
   /** Code of the country. */
   | 'CODE'
@@ -164,7 +164,7 @@ export type CountryProfile = {
   readonly country: Country;
   /** The indicators that the service selected for the profile. */
   readonly indicators: ReadonlyArray<ProfileIndicator>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
@@ -181,13 +181,13 @@ export type DisasterAlert = {
   readonly eventFromAt: Maybe<Scalars['DateTime']['output']>;
   /** Key of the event at its source. */
   readonly eventKey: Maybe<Scalars['String']['output']>;
-  /** End of the event, or its expected end; null as `eventFromAt`. */
+  /** Actual or expected end of the event; null as for `eventFromAt`. */
   readonly eventToAt: Maybe<Scalars['DateTime']['output']>;
   /** Kind of event, such as a flood or a drought. */
   readonly eventType: Maybe<Scalars['String']['output']>;
   /** Name of the event. */
   readonly name: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Address of the report. */
   readonly reportUrl: Maybe<Scalars['String']['output']>;
@@ -197,7 +197,7 @@ export type DisasterAlert = {
   readonly severityUnit: Maybe<Scalars['String']['output']>;
   /** Severity, in `severityUnit`. */
   readonly severityValue: Maybe<Scalars['Float']['output']>;
-  /** Key of the body that published the alert. */
+  /** Body that published the alert. */
   readonly source: Maybe<Source>;
 };
 
@@ -207,128 +207,128 @@ export type ErrorCode =
   | 'BAD_REQUEST'
   /** A variable or an argument is malformed, or the service refused one. */
   | 'BAD_USER_INPUT'
-  /** The text of the operation is not among those that may run, or reads what the key may not. */
+  /** The document is not one of those allowed to run, or reads something that the key may not. */
   | 'DOCUMENT_NOT_ALLOWED'
-  /** The key is valid but not permitted to do this. */
+  /** The key is valid but may not do this. */
   | 'FORBIDDEN'
   /** The operation is not GraphQL. */
   | 'GRAPHQL_PARSE_FAILED'
-  /** The operation doesn't fit the schema. */
+  /** The operation is not valid against the schema. */
   | 'GRAPHQL_VALIDATION_FAILED'
   /** An internal error of the gateway. */
   | 'INTERNAL_SERVER_ERROR'
-  /** The calls that the key, which this gateway has issued, may send are spent. They come back at `resetsAt`. */
+  /** The calls that the key, issued by this gateway, may send are spent. The limit resets at `resetsAt`. */
   | 'KEY_BUDGET_SPENT'
-  /** The key, which this gateway has issued, works no longer. */
+  /** The key, issued by this gateway, is no longer valid. */
   | 'KEY_EXPIRED'
-  /** The requests of this month are spent. They come back at `resetsAt`. */
+  /** The requests of this month are spent. The limit resets at `resetsAt`. */
   | 'MONTHLY_QUOTA_EXCEEDED'
-  /** Nothing is sent for this operation, and what the field takes is not cached. `command` would fetch it. */
+  /** The operation runs offline, and what the field needs is not cached. `command` would fetch it. */
   | 'NOT_HELD'
-  /** The request names no operation, or one that isn't there. */
+  /** The request names no operation, or one that the document doesn't have. */
   | 'OPERATION_RESOLUTION_FAILURE'
-  /** The operation took longer than allowed, and this field had not come by then. */
+  /** The operation took longer than allowed, and this field was not ready by then. */
   | 'OPERATION_TIMEOUT'
-  /** The operation is over a limit of this gateway and nothing was sent; or, on a field, its call was not sent. */
+  /** The operation exceeds a limit of this gateway and nothing was sent; on a field: its call was not sent. */
   | 'OPERATION_TOO_EXPENSIVE'
-  /** Pages of this origin may not ask by the key, which this gateway has issued. */
+  /** The key, issued by this gateway, may not be used by pages of this origin. */
   | 'ORIGIN_NOT_ALLOWED'
-  /** The gateway has more to do than it can; nothing was run. Ask again after `retryAfterSeconds`. */
+  /** The gateway is overloaded and ran nothing. Retry after `retryAfterSeconds`. */
   | 'OVERLOADED'
   /** The gateway doesn't hold the persisted operation. */
   | 'PERSISTED_QUERY_NOT_FOUND'
   /** Persisted operations are not offered. */
   | 'PERSISTED_QUERY_NOT_SUPPORTED'
-  /** The requests of this minute are spent. Ask again at `retryAt`. */
+  /** The requests of this minute are spent. Retry at `retryAt`. */
   | 'RATE_LIMITED'
-  /** There is no bearer key, or the service doesn't know it. */
+  /** The bearer key is missing, or the service doesn't know it. */
   | 'UNAUTHENTICATED'
-  /** The service cut the result short and the rest can't be had. */
+  /** The service truncated the result, and the rest could not be fetched. */
   | 'UPSTREAM_INCOMPLETE'
   /** The service's answer is not JSON, or a record in it breaks the specification. */
   | 'UPSTREAM_INVALID_RESPONSE'
-  /** The service does not have the route that the field takes; the gateway doesn't ask for it again for a day. */
+  /** The service lacks the route that the field needs; the gateway tries it again after a day. */
   | 'UPSTREAM_ROUTE_ABSENT'
-  /** The service gave no full answer in time. */
+  /** The service did not answer in full in time. */
   | 'UPSTREAM_TIMEOUT'
   /** The service failed or broke the connection, on each of `attempts` attempts. */
   | 'UPSTREAM_UNAVAILABLE';
 
-/** Age of an answer, and the reason why it is no younger. */
+/** Age of an answer, and why it is stale if it is. */
 export type Freshness = {
   readonly __typename?: 'Freshness';
   /** Time at which the service sent it to this gateway. */
   readonly fetchedAt: Scalars['DateTime']['output'];
-  /** Reason why the service gave none; null if the answer is not stale. */
+  /** Why the service gave no newer answer; null if the answer is not stale. */
   readonly reason: Maybe<ErrorCode>;
-  /** True if it is past its time, and served because the service gave no newer answer. */
+  /** True if the answer has expired and is served because the service gave no newer one. */
   readonly stale: Scalars['Boolean']['output'];
 };
 
 /** An exchange rate on a day. */
 export type FxRate = {
   readonly __typename?: 'FxRate';
-  /** Currency whose unit is priced, ISO 4217. */
+  /** Base currency, ISO 4217. */
   readonly baseCurrency: Maybe<Scalars['String']['output']>;
   /** Countries that the rate concerns. */
   readonly countries: ReadonlyArray<Country>;
-  /** Currency of the price, ISO 4217. */
+  /** Quote currency, ISO 4217. */
   readonly quoteCurrency: Maybe<Scalars['String']['output']>;
-  /** Units of the quote currency for one of the base currency. */
+  /** Units of the quote currency per unit of the base currency. */
   readonly rate: Maybe<Scalars['Float']['output']>;
   /** Day of the rate, `YYYY-MM-DD`. */
   readonly rateDate: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Key of the body that published the rate. */
+  /** Body that published the rate. */
   readonly source: Maybe<Source>;
 };
 
 /** Health of the REST service. */
 export type Health = {
   readonly __typename?: 'Health';
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Status in the service's own word, such as `ok`. */
+  /** Status as the service words it, such as `ok`. */
   readonly status: Scalars['String']['output'];
 };
 
-/** A measure of the catalogue. */
+/** A measure in the catalogue. */
 export type Indicator = Node & {
   readonly __typename?: 'Indicator';
   /** Category, such as `demographics`. From the one `/v1/indicators` call. */
   readonly category: Maybe<Scalars['String']['output']>;
-  /** True if the service holds figures of it. From the one `/v1/indicators` call. */
+  /** True if the service has figures for it. From the one `/v1/indicators` call. */
   readonly hasData: Maybe<Scalars['Boolean']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** Stable key, the same on every route. */
   readonly key: Scalars['String']['output'];
-  /** Name. Free below an observation; else from the one `/v1/indicators` call. */
+  /** Name. Free below an observation; otherwise from the one `/v1/indicators` call. */
   readonly name: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one country; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others. */
+  /** The latest national figure of one country; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or has no value, a second call finds the figure in the series. If there are several figures for the newest period, the one that the service returns as the latest is taken; if the operation also asks for a series, that takes one more call. The warning `SEVERAL_FIGURES` reports the others. */
   readonly observation: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations: Maybe<ReadonlyArray<Observation>>;
-  /** As `observations`, in pages. */
+  /** `observations` as a connection, in pages. */
   readonly observationsConnection: Maybe<ObservationConnection>;
-  /** The record just as the service sent it; an error if the catalogue has no such indicator. From the one `/v1/indicators` call. */
+  /** The record exactly as the service sent it; an error if the catalogue has no such indicator. From the one `/v1/indicators` call. */
   readonly record: Maybe<Scalars['JSON']['output']>;
   /** Bodies that publish it. From the one `/v1/indicators` call. */
   readonly sources: Maybe<ReadonlyArray<Source>>;
-  /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
+  /** Unit as the source states it. Free below an observation; otherwise from the one `/v1/indicators` call. */
   readonly unit: Maybe<Scalars['String']['output']>;
 };
 
 
-/** A measure of the catalogue. */
+/** A measure in the catalogue. */
 export type IndicatorObservationArgs = {
   countryCode: Scalars['CountryCode']['input'];
   maxAge?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** A measure of the catalogue. */
+/** A measure in the catalogue. */
 export type IndicatorObservationsArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   fromYear?: InputMaybe<Scalars['Int']['input']>;
@@ -340,7 +340,7 @@ export type IndicatorObservationsArgs = {
 };
 
 
-/** A measure of the catalogue. */
+/** A measure in the catalogue. */
 export type IndicatorObservationsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   before?: InputMaybe<Scalars['String']['input']>;
@@ -362,30 +362,30 @@ export type IndicatorConnection = {
   readonly edges: ReadonlyArray<IndicatorEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Indicator>;
-  /** Place of the page in the list. */
+  /** Position of the page in the list. */
   readonly pageInfo: PageInfo;
-  /** Rows of the whole list, all of its pages together. */
+  /** Number of rows in the whole list, across all pages. */
   readonly totalCount: Scalars['Int']['output'];
 };
 
 /** A row of a page. */
 export type IndicatorEdge = {
   readonly __typename?: 'IndicatorEdge';
-  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  /** Opaque cursor of the row. It identifies the row itself, so it stays valid when rows are inserted before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Indicator;
 };
 
-/** Order of indicators. Rows without a value come last in either direction. */
+/** Sort order of indicators. Rows without a value come last in either direction. */
 export type IndicatorOrder = {
-  /** Direction of the order. */
+  /** Sort direction. */
   readonly direction?: OrderDirection;
-  /** Field to order by. */
+  /** Field to sort by. */
   readonly field: IndicatorOrderField;
 };
 
-/** Fields that can order indicators. */
+/** Fields that indicators can be sorted by. */
 export type IndicatorOrderField =
   /** Category. */
   | 'CATEGORY'
@@ -394,26 +394,26 @@ export type IndicatorOrderField =
   /** Name. */
   | 'NAME';
 
-/** An object that one global identifier finds again. */
+/** An object that can be fetched by its global identifier. */
 export type Node = {
-  /** Global identifier. Opaque: the gateway makes it, and `node` takes it back. */
+  /** Opaque global identifier. Pass it to `node` to fetch the object again. */
   readonly id: Scalars['ID']['output'];
 };
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type Observation = Node & {
   readonly __typename?: 'Observation';
   /** For a stock figure, its point in time; null for a flow over the period. */
   readonly asOfPeriod: Maybe<Scalars['String']['output']>;
   /**
-   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, or of the year `since`, in the `unit` of both.
-   * Null if the service holds no such figure of the same country, indicator and place. Null, with a warning, if the two have different units or
-   * are for different parts of a year. Of several figures of that year it takes the one of the same source and release; if there is not exactly one, it is
-   * null with a warning. The other figure travels in the same `/v1/data` call if the text of the operation alone shows
-   * which one it is; else in one more for all.
+   * Derived by this gateway, not sent by the service: this figure minus that of the preceding year, or of the year `since`, in the `unit` of both.
+   * Null if the service has no such figure of the same country, indicator and place. Null, with a warning, if the two have different units or
+   * are for different parts of a year. If that year has several figures, the one of the same source and release is taken; if there is not exactly one, the result
+   * is null with a warning. The other figure is fetched by the same `/v1/data` call if the text of the operation alone shows
+   * which one it is; otherwise by one more call for all.
    */
   readonly change: Maybe<Scalars['Float']['output']>;
-  /** Reference to the figure for a text or a bibliography, at no call: source, measure, place, period, dataset release, day of retrieval and address. The source has the name that the operator of this gateway gives it, else its key. */
+  /** Citation of the figure for a text or a bibliography: source, measure, place, period, dataset release, day of retrieval and URL. Costs no call. The source appears by the name that the operator of this gateway gives it, or else by its key. */
   readonly citation: Scalars['String']['output'];
   /** The country. `code` and `name` are free. */
   readonly country: Country;
@@ -423,14 +423,14 @@ export type Observation = Node & {
   readonly estimateHigh: Maybe<Scalars['Float']['output']>;
   /** Provider's lower bound around an estimate; null if none is published. */
   readonly estimateLow: Maybe<Scalars['Float']['output']>;
-  /** Age of the figure at this gateway. */
+  /** When the gateway fetched the figure, and whether it is stale. */
   readonly freshness: Freshness;
   /**
-   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure. For a figure that is in percent itself this is percent of
-   * percent, and `change` gives the points. Null like `change`; and, with a warning, if the earlier figure is zero or below. It takes the figures of `change`.
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure. For a figure that is itself in percent this is percent of
+   * percent; `change` gives the percentage points. Null in the same cases as `change`, and, with a warning, if the earlier figure is zero or negative. It costs the same calls as `change`.
    */
   readonly growthPercent: Maybe<Scalars['Float']['output']>;
-  /** Global identifier. A row has the same one in a series, as the latest figure and as an operand: it is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value. `node` finds today's figure by the identifier of an earlier release or status too, with the warning `REVISED_SINCE`. */
+  /** Global identifier. It is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value, so a row has the same one in a series, as the latest figure and as an operand. Given the identifier of an earlier release or status, `node` finds today's figure, with the warning `REVISED_SINCE`. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
   readonly indicator: Indicator;
@@ -440,20 +440,20 @@ export type Observation = Node & {
   readonly locationName: Maybe<Scalars['String']['output']>;
   /**
    * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
-   * if the service holds no such figure. Null, with a warning, if it has figures of other years only, or if the figure is zero or for another part of the year.
-   * Of several figures of that indicator it takes the one that the service gives as the latest, if that is of the same period; else the one of the same source and release, or it is null with a warning.
-   * The other figure travels in the same `/v1/data` call if the text of the operation alone shows which one it is; else in one more for all, and in one more if several may be the latest.
+   * if the service has no such figure. Null, with a warning, if it has figures of other years only, or if the figure is zero or for another part of the year.
+   * If that indicator has several figures, the one that the service returns as the latest is taken, provided it is of the same period; otherwise the one of the same source and release, or the result is null with a warning.
+   * The other figure is fetched by the same `/v1/data` call if the text of the operation alone shows which one it is; otherwise by one more call for all, and by another if several may be the latest.
    */
   readonly per: Maybe<Ratio>;
-  /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. If no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
+  /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. A spelling that the gateway can't read is reported by the warning `UNREADABLE_PERIOD`. */
   readonly period: Scalars['String']['output'];
   /**
    * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
-   * year. Null, with a warning, for a figure of a place within a country, if units differ, and if `per` would choose none of a country's several figures. Figures of the others travel in the same `/v1/data` call if the text of the
-   * operation alone shows which ones they are; if a country's latest figure is newer than this one, in one more for all, and in one more if several may be the latest.
+   * year. Null, with a warning, for a figure of a place within a country, if units differ, and if a country has several figures of which `per` would choose none. The figures of the others are fetched by the same `/v1/data` call if the text of the
+   * operation alone shows which ones they are; if a country's latest figure is newer than this one, by one more call for all, and by another if several may be the latest.
    */
   readonly rank: Maybe<Rank>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Time at which the platform retrieved the value from the source, in UTC. */
   readonly retrievedAt: Scalars['DateTime']['output'];
@@ -470,31 +470,31 @@ export type Observation = Node & {
 };
 
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type ObservationChangeArgs = {
   since?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type ObservationCitationArgs = {
   style?: CitationStyle;
 };
 
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type ObservationGrowthPercentArgs = {
   since?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type ObservationPerArgs = {
   metricKey: Scalars['String']['input'];
 };
 
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type ObservationRankArgs = {
   among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   direction?: OrderDirection;
@@ -507,30 +507,30 @@ export type ObservationConnection = {
   readonly edges: ReadonlyArray<ObservationEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Observation>;
-  /** Place of the page in the list. */
+  /** Position of the page in the list. */
   readonly pageInfo: PageInfo;
-  /** Rows of the whole list, all of its pages together. */
+  /** Number of rows in the whole list, across all pages. */
   readonly totalCount: Scalars['Int']['output'];
 };
 
 /** A row of a page. */
 export type ObservationEdge = {
   readonly __typename?: 'ObservationEdge';
-  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  /** Opaque cursor of the row. It identifies the row itself, so it stays valid when rows are inserted before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Observation;
 };
 
-/** Order of observations. Rows without a value come last in either direction. */
+/** Sort order of observations. Rows without a value come last in either direction. */
 export type ObservationOrder = {
-  /** Direction of the order. */
+  /** Sort direction. */
   readonly direction?: OrderDirection;
-  /** Field to order by. */
+  /** Field to sort by. */
   readonly field: ObservationOrderField;
 };
 
-/** Fields that can order observations. */
+/** Fields that observations can be sorted by. */
 export type ObservationOrderField =
   /** Code of the country. */
   | 'COUNTRY'
@@ -541,13 +541,13 @@ export type ObservationOrderField =
   /** The year that the figure describes. */
   | 'YEAR';
 
-/** Figures of whole countries, or of places within one. */
+/** Figures of whole countries, or of places within them. */
 export type ObservationScope =
   /** All figures. */
   | 'ALL'
-  /** Figures of whole countries alone. With `latest`, if the newest figure is that of a place, a second call finds the newest of the country in the series. */
+  /** Only figures of whole countries. With `latest`, if the newest figure is that of a place, a second call finds the newest national one in the series. */
   | 'NATIONAL'
-  /** Figures of places alone. With `latest`, the newest one of a country and indicator, taken from the series. */
+  /** Only figures of places. With `latest`, the newest one of each country and indicator, taken from the series. */
   | 'PLACES';
 
 /** An office of a country's government. */
@@ -559,7 +559,7 @@ export type Office = Node & {
   readonly id: Scalars['ID']['output'];
   /** Name of the office. */
   readonly name: Scalars['String']['output'];
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Role, such as `head_of_state`. */
   readonly roleType: Maybe<Scalars['String']['output']>;
@@ -567,32 +567,32 @@ export type Office = Node & {
   readonly terms: ReadonlyArray<Term>;
 };
 
-/** Direction of an order. */
+/** Sort direction. */
 export type OrderDirection =
-  /** The smallest, or the first of the alphabet, first. */
+  /** Ascending: the smallest, or alphabetically first, comes first. */
   | 'ASC'
-  /** The largest, or the last of the alphabet, first. */
+  /** Descending: the largest, or alphabetically last, comes first. */
   | 'DESC';
 
-/** Place of a page in its list, after the specification of Relay. */
+/** Position of a page in its list, as the Relay specification defines it. */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
-  /** Cursor of the last row; null on a page without rows. */
+  /** Cursor of the last row; null on an empty page. */
   readonly endCursor: Maybe<Scalars['String']['output']>;
-  /** True if there are rows after those of the page. */
+  /** True if rows follow this page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
-  /** True if there are rows before those of the page. */
+  /** True if rows precede this page. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
-  /** Cursor of the first row; null on a page without rows. */
+  /** Cursor of the first row; null on an empty page. */
   readonly startCursor: Maybe<Scalars['String']['output']>;
 };
 
 /** Version of the platform. */
 export type PlatformVersion = {
   readonly __typename?: 'PlatformVersion';
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Version in the service's own spelling; null if it names none. */
+  /** Version as the service spells it; null if it names none. */
   readonly version: Maybe<Scalars['String']['output']>;
 };
 
@@ -607,9 +607,9 @@ export type ProfileIndicator = {
   readonly name: Maybe<Scalars['String']['output']>;
   /** Period that the figure covers: a year, a quarter, a month or a date. */
   readonly period: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Key of the body that published the figure. */
+  /** Body that published the figure. */
   readonly source: Maybe<Source>;
   /** Unit of the value, if the profile gives it. */
   readonly unit: Maybe<Scalars['String']['output']>;
@@ -622,54 +622,54 @@ export type ProfileIndicator = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type Query = {
   readonly __typename?: 'Query';
-  /** All countries, or those of the codes. One `/v1/countries` call, and none if you select only figures or records by code. */
+  /** All countries, or those with the given codes. One `/v1/countries` call; none if you select only figures or records by code. */
   readonly countries: Maybe<ReadonlyArray<Country>>;
-  /** As `countries`, in pages. */
+  /** `countries` as a connection, in pages. */
   readonly countriesConnection: Maybe<CountryConnection>;
   /** One country; null if no country has this code. At most one `/v1/countries` call. */
   readonly country: Maybe<Country>;
   /** Health of the REST service. Public: needs no key. One `/health` call. */
   readonly health: Maybe<Health>;
   /**
-   * One indicator; null if the catalogue has none of this key. At most one `/v1/indicators` call. If you select only figures, the gateway makes
-   * it only if no figure or catalogue that it has seen shows that there is such an indicator.
+   * One indicator; null if the catalogue has none with this key. At most one `/v1/indicators` call. If you select only figures, the gateway makes
+   * the call only if no figure or catalogue it has seen shows that the indicator exists.
    */
   readonly indicator: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */
   readonly indicators: Maybe<ReadonlyArray<Indicator>>;
-  /** As `indicators`, in pages. */
+  /** `indicators` as a connection, in pages. */
   readonly indicatorsConnection: Maybe<IndicatorConnection>;
   /** The object with this global identifier; null if it no longer exists. */
   readonly node: Maybe<Node>;
-  /** The objects with these global identifiers, in their order; null for each that no longer exists. */
+  /** The objects with these global identifiers, in the same order; null for each that no longer exists. */
   readonly nodes: Maybe<ReadonlyArray<Maybe<Node>>>;
   /**
-   * Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows.
+   * Observations of several countries and indicators. One `/v1/data` call, as far as the service's row limit allows.
    *
-   * They stand in the order of the countries and, within each, of the indicators, as you name them, else as the lists have them. A series has the oldest figure first: by year, the end of its period, the longer period last, and the point in time. Figures of one time stand in the order of `Country.observation`: the whole country before its places, and these by name; then the later retrieval, the later release, and the source. The order is the same whatever calls brought them, and under any key.
+   * They are ordered by country and then by indicator, as you name them, or else as the lists have them. A series starts with its oldest figure: by year, then by the end of the period, the longer period last, then by point in time. Figures of the same time are ordered as in `Country.observation`: the whole country before its places, and places by name; then the later retrieval, the later release, and the source. The order does not depend on the key, or on the calls that fetched them.
    */
   readonly observations: Maybe<ReadonlyArray<Observation>>;
-  /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are cached. */
+  /** `observations` as a connection, in pages. A page costs as much as the whole list: nothing if its figures are cached. */
   readonly observationsConnection: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion: Maybe<PlatformVersion>;
-  /** Plan and spending of the caller, as seen by this gateway. Costs nothing. */
+  /** Plan and usage of the caller's key, as counted by this gateway. Costs nothing. */
   readonly quota: Maybe<Quota>;
-  /** One source; null if the service knows no source of this key. One `/v1/platform/etl-status` call. */
+  /** One source; null if the service has none with this key. One `/v1/platform/etl-status` call. */
   readonly source: Maybe<Source>;
   /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
   readonly sources: Maybe<ReadonlyArray<Source>>;
   /** One listing; null if there is none. One `/v1/markets/tickers` call. */
   readonly ticker: Maybe<Ticker>;
-  /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
+  /** Listings on the followed exchanges. One `/v1/markets/tickers` call, as far as the service's row limit allows. */
   readonly tickers: Maybe<ReadonlyArray<Ticker>>;
-  /** As `tickers`, in pages. */
+  /** `tickers` as a connection, in pages. */
   readonly tickersConnection: Maybe<TickerConnection>;
 };
 
@@ -677,9 +677,9 @@ export type Query = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryCountriesArgs = {
   codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
@@ -692,9 +692,9 @@ export type QueryCountriesArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryCountriesConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -711,9 +711,9 @@ export type QueryCountriesConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryCountryArgs = {
   code: Scalars['CountryCode']['input'];
@@ -723,9 +723,9 @@ export type QueryCountryArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryIndicatorArgs = {
   key: Scalars['String']['input'];
@@ -735,9 +735,9 @@ export type QueryIndicatorArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryIndicatorsArgs = {
   category?: InputMaybe<Scalars['String']['input']>;
@@ -752,9 +752,9 @@ export type QueryIndicatorsArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryIndicatorsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -773,9 +773,9 @@ export type QueryIndicatorsConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
@@ -785,9 +785,9 @@ export type QueryNodeArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryNodesArgs = {
   ids: ReadonlyArray<Scalars['ID']['input']>;
@@ -797,9 +797,9 @@ export type QueryNodesArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryObservationsArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
@@ -816,9 +816,9 @@ export type QueryObservationsArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryObservationsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -839,9 +839,9 @@ export type QueryObservationsConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QuerySourceArgs = {
   key: Scalars['String']['input'];
@@ -851,9 +851,9 @@ export type QuerySourceArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryTickerArgs = {
   exchangeCode: Scalars['String']['input'];
@@ -864,9 +864,9 @@ export type QueryTickerArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryTickersArgs = {
   countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
@@ -879,9 +879,9 @@ export type QueryTickersArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
- * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
- * `extensions.upstream` of each response tells the cost of the operation.
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
  */
 export type QueryTickersConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -894,7 +894,7 @@ export type QueryTickersConnectionArgs = {
   orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
 };
 
-/** Plan and spending of the caller's key, as seen by this gateway and by those that share its cache. Facts that the service has not told yet are null. */
+/** Plan and usage of the caller's key, as counted by this gateway and those that share its cache. What the service has not stated yet is null. */
 export type Quota = {
   readonly __typename?: 'Quota';
   /** Requests sent for the key in this minute. */
@@ -905,13 +905,13 @@ export type Quota = {
   readonly minuteResetsAt: Scalars['DateTime']['output'];
   /** Start of the next month, UTC. */
   readonly monthResetsAt: Scalars['DateTime']['output'];
-  /** Requests that the plan allows in a month, once the service has named them. */
+  /** Requests that the plan allows per month, once the service has stated it. */
   readonly monthlyRequests: Maybe<Scalars['Int']['output']>;
-  /** Key of the plan, once the service has named it. */
+  /** Name of the plan, once the service has stated it. */
   readonly plan: Maybe<Scalars['String']['output']>;
-  /** Requests that the plan allows in a minute, once the service has named them. */
+  /** Requests that the plan allows per minute, once the service has stated it. */
   readonly requestsPerMinute: Maybe<Scalars['Int']['output']>;
-  /** State of the key now. */
+  /** Current state of the key. */
   readonly state: QuotaState;
 };
 
@@ -923,15 +923,15 @@ export type QuotaState =
   | 'MINUTE_SPENT'
   /** The month is spent: you can send requests again at `monthResetsAt`, or once the plan is upgraded. */
   | 'MONTH_SPENT'
-  /** The key has requests left. */
+  /** Requests are left. */
   | 'OK';
 
 /** Rank of a country's figure among those of others. Derived by this gateway, not sent by the service. */
 export type Rank = {
   readonly __typename?: 'Rank';
-  /** Number of countries with a figure of that year, this one among them; the others have no rank. */
+  /** Number of countries with a figure for that year, this one included; the others have no rank. */
   readonly of: Scalars['Int']['output'];
-  /** Its place, from 1 on. Equal figures share a place, and the places after it stay empty. */
+  /** Position, from 1. Equal figures share a position, and the positions after it are skipped. */
   readonly position: Scalars['Int']['output'];
   /** The year of all ranked figures. */
   readonly year: Scalars['Int']['output'];
@@ -950,20 +950,20 @@ export type Ratio = {
   readonly year: Scalars['Int']['output'];
 };
 
-/** Snapshot of a country over several domains. A block without coverage is an empty list; `record` has the blocks that are not fields here. */
+/** Snapshot of a country across several domains. A domain without coverage is an empty list; `record` also holds the domains that have no field here. */
 export type Signals = {
   readonly __typename?: 'Signals';
   /** Prices of commodities that matter to the country. */
   readonly commodityBenchmarks: ReadonlyArray<CommodityBenchmark>;
   /** The country it describes. */
   readonly country: Country;
-  /** Disasters under way or recent. */
+  /** Current and recent disasters. */
   readonly disasterAlerts: ReadonlyArray<DisasterAlert>;
   /** Exchange rates. */
   readonly fxRates: ReadonlyArray<FxRate>;
   /** Recent observations. */
   readonly observations: ReadonlyArray<Observation>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
@@ -974,37 +974,37 @@ export type Source = Node & {
   readonly id: Scalars['ID']['output'];
   /** Stable key of the source. */
   readonly key: Scalars['String']['output'];
-  /** Last refresh of the service from it, or the beginning of the day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
+  /** Time of the service's last refresh from this source, or the start of that day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
   readonly lastSuccessfulRefresh: Maybe<Scalars['DateTime']['output']>;
-  /** Name of the source: that of the service, else that of the operator of this gateway; null if neither gives one. From the one `/v1/platform/etl-status` call. */
+  /** Name of the source as the service gives it, or else the operator of this gateway; null if neither does. From the one `/v1/platform/etl-status` call. */
   readonly name: Maybe<Scalars['String']['output']>;
-  /** Next planned refresh of the service; null as `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
+  /** Next planned refresh; null as for `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
   readonly nextRun: Maybe<Scalars['DateTime']['output']>;
-  /** The record just as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
+  /** The record exactly as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
   readonly record: Maybe<Scalars['JSON']['output']>;
-  /** Address of the source's own page, from where its name comes; null if none is known. From the one `/v1/platform/etl-status` call. */
+  /** URL of the source's own page, from which its name is taken; null if none is known. From the one `/v1/platform/etl-status` call. */
   readonly url: Maybe<Scalars['String']['output']>;
 };
 
-/** One holder's time in an office. */
+/** One holder's term in an office. */
 export type Term = {
   readonly __typename?: 'Term';
-  /** Last day, `YYYY-MM-DD`; null while the term lasts or if it isn't known. */
+  /** Last day, `YYYY-MM-DD`; null while the term lasts, or if it is not known. */
   readonly endDate: Maybe<Scalars['String']['output']>;
   /** Name of the holder. */
   readonly holder: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** First day, `YYYY-MM-DD`, as exact as the record is. */
+  /** First day, `YYYY-MM-DD`, as precise as the record is. */
   readonly startDate: Maybe<Scalars['String']['output']>;
   /** The record's own status. */
   readonly status: Maybe<Scalars['String']['output']>;
 };
 
-/** A listing on a followed exchange, with the session of its price. */
+/** A listing on a followed exchange, with its last session and price. */
 export type Ticker = Node & {
   readonly __typename?: 'Ticker';
-  /** Change against the session before, in percent. */
+  /** Change from the previous session, in percent. */
   readonly changePercent: Maybe<Scalars['Float']['output']>;
   /** Closing price of that session, in the currency of the exchange. */
   readonly closePrice: Maybe<Scalars['Float']['output']>;
@@ -1020,7 +1020,7 @@ export type Ticker = Node & {
   readonly instrumentType: Maybe<Scalars['String']['output']>;
   /** Name of the security. */
   readonly name: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Sector, if the exchange names one. */
   readonly sector: Maybe<Scalars['String']['output']>;
@@ -1037,32 +1037,32 @@ export type TickerConnection = {
   readonly edges: ReadonlyArray<TickerEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Ticker>;
-  /** Place of the page in the list. */
+  /** Position of the page in the list. */
   readonly pageInfo: PageInfo;
-  /** Rows of the whole list, all of its pages together. */
+  /** Number of rows in the whole list, across all pages. */
   readonly totalCount: Scalars['Int']['output'];
 };
 
 /** A row of a page. */
 export type TickerEdge = {
   readonly __typename?: 'TickerEdge';
-  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
+  /** Opaque cursor of the row. It identifies the row itself, so it stays valid when rows are inserted before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Ticker;
 };
 
-/** Order of listings. Rows without a value come last in either direction. */
+/** Sort order of listings. Rows without a value come last in either direction. */
 export type TickerOrder = {
-  /** Direction of the order. */
+  /** Sort direction. */
   readonly direction?: OrderDirection;
-  /** Field to order by. */
+  /** Field to sort by. */
   readonly field: TickerOrderField;
 };
 
-/** Fields that can order listings. */
+/** Fields that listings can be sorted by. */
 export type TickerOrderField =
-  /** Change against the session before, in percent. */
+  /** Change from the previous session, in percent. */
   | 'CHANGE_PERCENT'
   /** Closing price of the session, regardless of its currency. */
   | 'CLOSE_PRICE'
@@ -1075,15 +1075,15 @@ export type TickerOrderField =
 
 /** Calls that a field may take. */
 export type UpstreamTake =
-  /** A call for each object that has the field. */
+  /** One call per object that has the field. */
   | 'EACH'
-  /** Figures. The latest ones if the field has a single one, or its arguments say so; else series. */
+  /** Figures: the latest if the field returns a single one or its arguments say so, otherwise series. */
   | 'FIGURES'
-  /** Calls for the objects of its identifiers. */
+  /** Calls for the objects that its identifiers name. */
   | 'IDENTIFIED'
-  /** None. Only a field with a resolver needs this; a property of a record doesn't. */
+  /** None. Needed only on fields with a resolver, not on properties of a record. */
   | 'NOTHING'
-  /** One call an operation, for any number of objects: mostly a list. */
+  /** One call per operation, for any number of objects: mostly a list. */
   | 'ONCE';
 
 

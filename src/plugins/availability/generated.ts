@@ -5,19 +5,19 @@ import type { AvailabilityRecord } from './availability-record.ts';
 /** What is cached of the figures of one country and indicator. */
 export type Availability = {
   readonly __typename?: 'Availability';
-  /** Time as of which all of this was known to be current. */
+  /** Time as of which all of this was current. */
   readonly asOf: Scalars['DateTime']['output'];
   /** The country. */
   readonly country: Country;
-  /** Number of cached figures, those of places included. A 0 says that the service has answered that it has none. */
+  /** Number of cached figures, including those of places. 0 means that the service has answered that it has none. */
   readonly figures: Scalars['Int']['output'];
-  /** The year of the earliest of these figures; null if there are none. */
+  /** Year of the earliest of these figures; null if there are none. */
   readonly firstYear: Maybe<Scalars['Int']['output']>;
   /** The indicator. */
   readonly indicator: Indicator;
   /** True if these are all figures of the country and indicator: the whole series is cached. Otherwise the service may have others. */
   readonly isComplete: Scalars['Boolean']['output'];
-  /** The year of the last of these figures; null if there are none. */
+  /** Year of the latest of these figures; null if there are none. */
   readonly lastYear: Maybe<Scalars['Int']['output']>;
   /** The sources of these figures, by their keys. */
   readonly sources: ReadonlyArray<Source>;
@@ -25,7 +25,7 @@ export type Availability = {
 
 export type Country = {
   readonly __typename?: 'Country';
-  /** What the gateway has cached of the figures of this country under your key: an item for each indicator that it has anything of, in the order of the keys. It asks the service for nothing. */
+  /** What the gateway has cached of this country's figures under your key: one item per indicator of which anything is cached, ordered by key. Costs no call. */
   readonly availability: Maybe<ReadonlyArray<Availability>>;
 };
 
@@ -35,7 +35,7 @@ export type CountryAvailabilityArgs = {
 
 export type Indicator = {
   readonly __typename?: 'Indicator';
-  /** What the gateway has cached of the figures of this indicator under your key: an item for each country that it has anything of, in the order of the codes. It asks the service for nothing. */
+  /** What the gateway has cached of this indicator's figures under your key: one item per country of which anything is cached, ordered by code. Costs no call. */
   readonly availability: Maybe<ReadonlyArray<Availability>>;
 };
 

@@ -4,17 +4,17 @@ import type { CountryRef, SourceRef, GraphContext } from '../../graphql/schema/c
 import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from './records.ts';
 export type Country = {
   readonly __typename?: 'Country';
-  /** Policies of the country. One `/v1/policies` call a country; for many countries, `Query.policies` takes one for all of them. */
+  /** Policies of the country. One `/v1/policies` call per country; for many countries, `Query.policies` takes one for all of them. */
   readonly policies: Maybe<ReadonlyArray<Policy>>;
-  /** The country's policies at a glance; null if there are none. One `/v1/policies/country/{code}` call a country. */
+  /** Overview of the country's policies; null if there are none. One `/v1/policies/country/{code}` call per country. */
   readonly policyOverview: Maybe<PolicyOverview>;
-  /** Flows that the country reports. One `/v1/trade/flows` call a country. Further calls complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole. */
+  /** Flows that the country reports. One `/v1/trade/flows` call per country. If a list fills an answer (1,000 rows), further calls complete it, or a warning says that it is incomplete. */
   readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
-  /** The country's trade at a glance; null if there is none. One `/v1/trade/overview/{code}` call a country. */
+  /** Overview of the country's trade; null if there is none. One `/v1/trade/overview/{code}` call per country. */
   readonly tradeOverview: Maybe<TradeOverview>;
-  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
+  /** Countries that the country trades with. One `/v1/trade/partners` call per country; the route offers no way to fetch further rows, so a list that may be truncated has a warning. */
   readonly tradePartners: Maybe<ReadonlyArray<TradePartner>>;
-  /** Products that the country trades in. One `/v1/trade/products` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
+  /** Products that the country trades in. One `/v1/trade/products` call per country; the route offers no way to fetch further rows, so a list that may be truncated has a warning. */
   readonly tradeProducts: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
@@ -49,19 +49,19 @@ export type Policy = {
   readonly __typename?: 'Policy';
   /** The country; null if the record names none. */
   readonly country: Maybe<Country>;
-  /** Kind of document, in the record's own word, such as `law`. */
+  /** Kind of document, as the record words it, such as `law`. */
   readonly documentType: Maybe<Scalars['String']['output']>;
   /** Day it was published, `YYYY-MM-DD`; null if the record doesn't say. */
   readonly publishedAt: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Key of the body that the record comes from. */
+  /** Body that the record comes from. */
   readonly source: Maybe<Source>;
-  /** Status, in the record's own word, such as `active`. */
+  /** Status, as the record words it, such as `active`. */
   readonly status: Maybe<Scalars['String']['output']>;
   /** Title of the policy; null if the record has none. */
   readonly title: Maybe<Scalars['String']['output']>;
-  /** Its identifier at Wikidata; null if the record has none. */
+  /** Wikidata identifier; null if the record has none. */
   readonly wikidataId: Maybe<Scalars['String']['output']>;
 };
 
@@ -84,7 +84,7 @@ export type PolicyDocumentType =
   /** A strategy. */
   | 'STRATEGY';
 
-/** A country's policies at a glance. */
+/** Overview of a country's policies. */
 export type PolicyOverview = {
   readonly __typename?: 'PolicyOverview';
   /** Number of policies in force; null if the record doesn't say. */
@@ -93,9 +93,9 @@ export type PolicyOverview = {
   readonly country: Country;
   /** The policy published last; null if the record has none. */
   readonly latestPolicy: Maybe<Policy>;
-  /** Policies published lately, as many as the service lists. */
+  /** Recently published policies, as many as the service lists. */
   readonly recentPolicies: ReadonlyArray<Policy>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
@@ -107,19 +107,19 @@ export type PolicyStatus =
   | 'DRAFT'
   /** No longer in force. */
   | 'REPEALED'
-  /** The record doesn't know. */
+  /** The record doesn't say. */
   | 'UNKNOWN';
 
 export type Query = {
   readonly __typename?: 'Query';
   /**
-   * Policies of all countries, or of one. One `/v1/policies` call for any number of countries. Further calls for years complete a list that fills an answer (500 rows),
-   * if the service's own count proves it; else a warning says that the list isn't whole.
+   * Policies of all countries, or of one. One `/v1/policies` call for any number of countries. If a list fills an answer (500 rows), further calls by year complete it,
+   * provided that the service's own count shows when it is complete; otherwise a warning says that the list is incomplete.
    */
   readonly policies: Maybe<ReadonlyArray<Policy>>;
   /**
-   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call. Further calls for exports, imports and years
-   * complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole.
+   * Flows of goods by reporter, by partner, or by both. One `/v1/trade/flows` call. If a list fills an answer (1,000 rows), further calls by direction and year
+   * complete it, or a warning says that it is incomplete.
    */
   readonly tradeFlows: Maybe<ReadonlyArray<TradeFlow>>;
 };
@@ -149,16 +149,16 @@ export type Source = {
   readonly id: Scalars['ID']['output'];
 };
 
-/** A flow of goods between two countries. Its fields are the parameters of the route; values, units and all else are in `record`. */
+/** A flow of goods between two countries. Only the parameters of the route are fields; values, units and everything else are in `record`. */
 export type TradeFlow = {
   readonly __typename?: 'TradeFlow';
-  /** Direction, in the record's own word, such as `export`; null if the record doesn't say. */
+  /** Direction, as the record words it, such as `export`; null if the record doesn't say. */
   readonly flowType: Maybe<Scalars['String']['output']>;
   /** Code of the other country, in upper case; null if the record doesn't say. */
   readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
   /** Code of the product; null if the record doesn't say. */
   readonly productCode: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Code of the country that reports it, in upper case; null if the record doesn't say. */
   readonly reporterCode: Maybe<Scalars['CountryCode']['output']>;
@@ -173,30 +173,30 @@ export type TradeFlowType =
   /** From the partner to the reporter. */
   | 'IMPORT';
 
-/** A country's trade at a glance. Its fields are not specified: all of them are in `record`. */
+/** Overview of a country's trade. Its fields are not specified: they are all in `record`. */
 export type TradeOverview = {
   readonly __typename?: 'TradeOverview';
   /** The country. */
   readonly country: Country;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
-/** A country that another one trades with. Its other fields are not specified: all of them are in `record`. */
+/** A country that another one trades with. Its other fields are not specified: they are all in `record`. */
 export type TradePartner = {
   readonly __typename?: 'TradePartner';
   /** Code of the partner, in upper case; null if the record doesn't say. */
   readonly partnerCode: Maybe<Scalars['CountryCode']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
-/** A product that a country trades in. Its other fields are not specified: all of them are in `record`. */
+/** A product that a country trades in. Its other fields are not specified: they are all in `record`. */
 export type TradeProduct = {
   readonly __typename?: 'TradeProduct';
   /** Code of the product; null if the record doesn't say. */
   readonly productCode: Maybe<Scalars['String']['output']>;
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 

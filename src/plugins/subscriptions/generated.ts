@@ -5,14 +5,14 @@ import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from './event-queue.ts';
 /** Kinds of change. */
 export type ChangeKind =
-  /** It was not there before. */
+  /** The figure is new. */
   | 'ADDED'
-  /** It is no longer there. */
+  /** The figure is gone. */
   | 'REMOVED'
-  /** Something of it is different. A new time of retrieval alone is no difference. */
+  /** The figure has changed. A new time of retrieval alone is no change. */
   | 'REVISED';
 
-/** A figure as it was before a change. Its country, indicator and source are those of the figure as it is now. */
+/** A figure before a change. Its country, indicator and source are those of the current figure. */
 export type FormerObservation = {
   readonly __typename?: 'FormerObservation';
   /** For a stock figure, its point in time; null for a flow over the period. */
@@ -29,7 +29,7 @@ export type FormerObservation = {
   readonly locationName: Maybe<Scalars['String']['output']>;
   /** The period covered, as the service spells it. */
   readonly period: Scalars['String']['output'];
-  /** The record just as the service sent it. */
+  /** The record exactly as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Time at which the platform retrieved the value from the source, in UTC. */
   readonly retrievedAt: Scalars['DateTime']['output'];
@@ -43,36 +43,36 @@ export type FormerObservation = {
   readonly year: Scalars['Int']['output'];
 };
 
-/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Where the service has no value there is no observation; a zero is a real zero. */
 export type Observation = {
   readonly __typename?: 'Observation';
-  /** Global identifier. A row has the same one in a series, as the latest figure and as an operand: it is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value. `node` finds today's figure by the identifier of an earlier release or status too, with the warning `REVISED_SINCE`. */
+  /** Global identifier. It is made of country, indicator, year, period, point in time, place, source, release, status and unit, not of the value, so a row has the same one in a series, as the latest figure and as an operand. Given the identifier of an earlier release or status, `node` finds today's figure, with the warning `REVISED_SINCE`. */
   readonly id: Scalars['ID']['output'];
 };
 
 /** The change of one figure. */
 export type ObservationChange = {
   readonly __typename?: 'ObservationChange';
-  /** The figure as it was; null if it was ADDED. It has no `id`, so that no cache takes it for the figure as it is now. */
+  /** The previous figure; null if it was ADDED. It has no `id`, so that no client cache takes it for the current one. */
   readonly before: Maybe<FormerObservation>;
-  /** Identifier under which the figure was told before; null if it was ADDED. It is the `id` of `observation`, unless release, status or unit are others now. */
+  /** Identifier of the figure in the previous event; null if it was ADDED. It is the `id` of `observation`, unless its release, status or unit has changed. */
   readonly formerId: Maybe<Scalars['ID']['output']>;
   /** Kind of the change. */
   readonly kind: ChangeKind;
-  /** The figure as it is now; if it was REMOVED, as it was. */
+  /** The current figure; if it was REMOVED, as it was last. */
   readonly observation: Observation;
 };
 
-/** Changes since the event before. */
+/** Changes since the previous event. */
 export type ObservationChanges = {
   readonly __typename?: 'ObservationChanges';
   /** Time of the event. */
   readonly at: Scalars['DateTime']['output'];
-  /** One change for each figure that differs. Empty in an event that only says that the subscription is paused, or goes on. */
+  /** One change per figure that differs. Empty in an event that only reports that the subscription is paused or resumed. */
   readonly changes: ReadonlyArray<ObservationChange>;
-  /** True if these are all figures, each as ADDED: forget all others. */
+  /** True if these are all the figures, each as ADDED: discard any others. */
   readonly isWhole: Scalars['Boolean']['output'];
-  /** Name of the present figures, for `since`. Compared as text, it is greater than that of any event before. */
+  /** Version of the current figures, for `since`. As text, it sorts after that of any earlier event. */
   readonly revision: Scalars['String']['output'];
 };
 
@@ -84,24 +84,24 @@ export type Source = {
 };
 
 /**
- * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`): by server-sent events at `/graphql/stream` (the graphql-sse
+ * protocol), or by WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last one.
  */
 export type Subscription = {
   readonly __typename?: 'Subscription';
   /**
-   * Figures as they change: the difference between the answers of `Query.observations` with the same arguments, now and before. The gateway sends nothing
-   * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
-   * figures that the sources may have changed.
+   * Figures as they change: the difference between the current and the previous answer of `Query.observations` with the same arguments. The gateway sends nothing
+   * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call per interval, and the `/v1/data` call for
+   * figures whose sources have run.
    */
   readonly observationsChanged: Maybe<ObservationChanges>;
-  /** A source, each time that it has run again. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
+  /** A source, each time it has run. One `/v1/platform/etl-status` call per interval for all subscriptions under one key. */
   readonly sourceRefreshed: Maybe<Source>;
 };
 
 /**
- * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`): by server-sent events at `/graphql/stream` (the graphql-sse
+ * protocol), or by WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last one.
  */
 export type SubscriptionObservationsChangedArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
@@ -111,8 +111,8 @@ export type SubscriptionObservationsChangedArgs = {
 };
 
 /**
- * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`): by server-sent events at `/graphql/stream` (the graphql-sse
+ * protocol), or by WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last one.
  */
 export type SubscriptionSourceRefreshedArgs = {
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
