@@ -2,7 +2,7 @@ import type { Answer, Call } from './call.ts';
 import type { Sending } from './sending.ts';
 import { errorNameOf } from './trace.ts';
 
-/** One attempt at one call, as metrics and logs hear of it. */
+/** One attempt at one call, for metrics and logs. */
 export interface Attempt {
   readonly route: string;
   /** `ok`, or the code of the failure. */
@@ -10,25 +10,25 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
-/** Hears of one request to the service. */
+/** Follows one request to the service. */
 export interface AttemptWatcher {
-  /** Headers that the request has besides. */
+  /** Further headers of the request. */
   readonly headers?: Readonly<Record<string, string>>;
   onStatus?(status: number): void;
-  /** @param error code of the failure, if there is no answer, or it is of no use */
+  /** @param error code of the failure, if there is no usable answer */
   onEnd?(error?: string): void;
 }
 
 export type Attempted =
   | { readonly left: true; readonly answer: Answer; readonly error?: undefined }
   | {
-      /** True if the request was sent: the service counts it, whatever came of it. */
+      /** True if the request was sent: the service counts it, whatever the outcome. */
       readonly left: boolean;
       readonly answer?: undefined;
       readonly error: unknown;
     };
 
-/** Makes attempts; never rejects for a call that fails. */
+/** Makes one attempt; a failed call resolves too. */
 export type Transport = (call: Call, sending: Sending) => Promise<Attempted>;
 
 export function watchedTransport(

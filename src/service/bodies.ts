@@ -17,10 +17,10 @@ import {
 /** An error of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
 
-/** The cause of a call that failed since something on the way to the service answered in its place. */
+/** The cause of a failure: something between us and the service answered in its place. */
 export class PageInstead extends Error {}
 
-/** Makes the failure of an answer that the specification doesn't have. */
+/** Makes the failure of an answer that breaks the specification. */
 export function unspecified(call: Call, detail: string, cause?: unknown): Failure {
   return new Failure(
     'UPSTREAM_INVALID_RESPONSE',
@@ -30,10 +30,10 @@ export function unspecified(call: Call, detail: string, cause?: unknown): Failur
   );
 }
 
-/** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
+/** A body, decompressed, in the chunks in which it arrived. They are views of larger socket buffers. */
 export class ReceivedBody {
   readonly #chunks: readonly Buffer[];
-  /** Bytes of all pieces. */
+  /** In bytes. */
   readonly length: number;
 
   constructor(chunks: readonly Buffer[]) {
@@ -41,7 +41,7 @@ export class ReceivedBody {
     this.length = chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Makes a copy in one piece, which keeps nothing else alive. */
+  /** Copies the body into one buffer, so that the socket buffers can be freed. */
   copy(): Buffer {
     return Buffer.concat(this.#chunks, this.length);
   }
@@ -57,18 +57,18 @@ export class ReceivedBody {
   }
 }
 
-/** Bytes of a body that takes milliseconds to parse, and to look through. */
+/** Bytes from which parsing takes milliseconds. */
 const LONG_BODY = 200_000;
 
 /**
- * Reads a body, a long one in turns. It is the last one from the same address if it has the same bytes; otherwise its rows
- * are taken from that as far as they are the same.
- * @throws Unreadable if it is no JSON, or nested too deep
+ * Parses a body, a long one in turns. If its bytes equal those of `last`, the last body from the same target, returns that;
+ * otherwise rows that are unchanged are taken from it.
+ * @throws Unreadable if it is not JSON, or nested too deep
  */
 export async function read(body: ReceivedBody, job: Job, last?: Read): Promise<Read> {
   const isLong = body.length > LONG_BODY;
   const isSame = last !== undefined && body.equals(last.bytes);
-  // Several may have come whole at the same time, and to copy one takes milliseconds.
+  // Copying takes milliseconds, and several bodies may have arrived in the same tick.
   if (isLong) await yieldToEventLoop(job);
   if (isSame) return last;
   const result = await readNew(body.copy(), isLong, job, last);
@@ -106,7 +106,7 @@ function tooDeep(): Unreadable {
   return new Unreadable(`the body is nested more than ${MAX_NESTING} levels deep`);
 }
 
-/** Decodes a body that is read as a text. */
+/** Decodes a body as text. */
 export async function readText(body: ReceivedBody, job: Job): Promise<string> {
   const text = textOf(body.copy());
   if (text.length > LONG_BODY) await yieldToEventLoop(job);
@@ -115,10 +115,7 @@ export async function readText(body: ReceivedBody, job: Job): Promise<string> {
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/**
- * Decodes the text of a body. It is decoded here, since texts that undici decodes stay alive until the next full
- * collection. A byte order mark is none of the text.
- */
+/** Decodes UTF-8 without its byte order mark. Strings that undici decodes would stay alive until the next full collection. */
 function textOf(bytes: Buffer): string {
   return withoutMark(bytes.toString());
 }
@@ -127,23 +124,23 @@ function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** Bytes that are read in one step: a fraction of a millisecond. */
+/** Bytes parsed in one step: a fraction of a millisecond. */
 const STEP_BYTES = 32_768;
 
-/** Bytes in which the end of an object is looked for. */
+/** Bytes within which an object of a list must end. */
 const MAX_OBJECT_BYTES = 8 * STEP_BYTES;
 
-/** The texts between two objects of a list, by its writers. */
+/** What JSON writers put between two objects of a list. */
 const BETWEEN_OBJECTS = ['},{', '}, {'];
 
-/** Placeholder for the name of a list whose end is parsed by itself: no answer has a member of this name. */
+/** Member name that no answer has, for the rest of a list that is parsed by itself. */
 const REST = randomUUID();
 
 /**
- * Parses a long body, in steps, so that others have their turns. A long list of objects is parsed some objects at a
- * time, and so is never one text: one beyond 128 KB takes longer to be made than all the rest.
- * @throws SyntaxError if it is no JSON
- * @throws Unreadable if it isn't such a list, and nests too deep
+ * Parses a long body in steps, so that other work gets its turns. A long list of objects is parsed some objects at a time,
+ * and never becomes one string: to make a string beyond 128 KB takes longer than to parse it.
+ * @throws SyntaxError if it is not JSON
+ * @throws Unreadable if it is not such a list, and nested too deep
  */
 export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   let parsed: unknown;
@@ -157,7 +154,7 @@ export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   return parseExactly(textOf(bytes));
 }
 
-/** True if a body nests too deep, before all of it is parsed at once: a parser takes seconds for a long one that does. */
+/** Checks the depth before the body is parsed at once: a long, deeply nested body would take a parser seconds. */
 function* isDeepBody(bytes: Buffer): Steps<boolean> {
   let levels = 0;
   let isInText = false;
@@ -177,8 +174,8 @@ function* isDeepBody(bytes: Buffer): Steps<boolean> {
 }
 
 /**
- * Parses a list of objects, or an object whose first list holds objects. It cuts between objects that are taken to be
- * those of the list; if one of the pieces is no JSON, they weren't.
+ * Parses a list of objects, or an object whose first list holds objects. It cuts where objects of the list seem to meet;
+ * a wrong cut shows as a piece that is not JSON.
  * @returns undefined if there is no such list
  * @throws SyntaxError
  */

@@ -3,9 +3,9 @@ import type { Flow } from '../shared/async/turns.ts';
 
 /** A budget of calls under the key of another. */
 export interface CallBudget {
-  /** Names its owner: nothing that the owner learns of its budget is shown to others. */
+  /** Identifies the owner, to whom alone the budget is reported. */
   readonly name: string;
-  /** The flow of work that it pays for. */
+  /** The flow in whose turns its work runs. */
   readonly flow: Flow;
   /**
    * Takes a call out of the budget.
@@ -14,12 +14,12 @@ export interface CallBudget {
    * @throws Failure if there is none
    */
   take(): () => void;
-  /** Left out if the caller is told of its key's plan instead. */
+  /** Absent if the caller is told its key's plan instead. */
   readonly quota?: (() => Promise<QuotaRecord>) | undefined;
   readonly limits?: (() => readonly RateLimit[]) | undefined;
 }
 
-/** Joins two budgets: a call is taken out of both, or out of none. The other one tells its caller of itself. */
+/** Joins two budgets: a call is taken from both or from neither. The caller is told about the second one. */
 export function joinBudgets(name: string, takeFirst: CallBudget['take'], other: CallBudget): CallBudget {
   return {
     name,
@@ -35,7 +35,7 @@ export function joinBudgets(name: string, takeFirst: CallBudget['take'], other: 
           putBackOther();
         };
       } catch (error) {
-        // The first one waits for the other: otherwise each would lack a call while the other has one.
+        // Keep the first call until the second is known: putting it back at once, the two could alternate for ever.
         if (error instanceof Unfunded) throw new Unfunded(error.settled.then(putBack));
         putBack();
         throw error;
@@ -44,7 +44,7 @@ export function joinBudgets(name: string, takeFirst: CallBudget['take'], other: 
   };
 }
 
-/** The reason to wait, and then to reserve again: it isn't known as yet if the budget has room. */
+/** Thrown while the budget's store is being asked: wait for `settled`, then reserve again. */
 export class Unfunded extends Error {
   /** Settles once it is known; never rejects. */
   readonly settled: Promise<void>;

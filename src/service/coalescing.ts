@@ -5,9 +5,9 @@ import { sharedPayer } from './payer.ts';
 import type { Sending } from './sending.ts';
 
 /**
- * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
- * up only when the last one that waits for it has left. Each request is billed to the first that still waits. Public
- * calls are shared by all.
+ * Shares calls in flight: equal calls under one key are sent once, public calls once for all keys. A shared call has its own
+ * signal, and is aborted only when the last operation that waits for it has left. Each request is billed to the first
+ * operation that still waits.
  */
 export function coalescedStage(next: Send): Send {
   const inFlight = new TransientMap<ReturnType<typeof send>>();
@@ -24,14 +24,14 @@ export function coalescedStage(next: Send): Send {
 
   return (call, sending) => {
     sending.deadline?.start();
-    // An operation that has been given up sends nothing more.
+    // An aborted operation sends nothing more.
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.tenant.digest;
     const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
     const pendingCall = inFlight.get(name);
     if (pendingCall !== undefined) {
       pendingCall.waiting.push(sending.payer);
-      // It is ahead of whatever the operation sends from now on.
+      // The call left before whatever the operation sends from now on.
       sending.payer.onLeave?.(call.route);
     }
     const shared = pendingCall ?? send(name, call, sending);

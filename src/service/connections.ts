@@ -2,29 +2,29 @@ import type { Socket } from 'node:net';
 import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
 
-/** Bytes, unpacked, beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
+/** Largest body that is read, in decompressed bytes: a full data call of 1,000 rows has well under 1 MiB. */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Connections to the service that are open at once; calls beyond wait for one. */
+/** Open connections to the service; further calls wait for one. */
 const MAX_CONNECTIONS = 64;
 
-/** One place for a connection to the service, and the traffic over the connection that is there. */
+/** One of undici's clients, and the traffic over its current socket. */
 export interface ServiceConnection {
   socket: Socket | null;
-  /** Answers that have come over it. */
+  /** Answers received over the socket. */
   answers: number;
-  /** Requests that have no answer yet. */
+  /** Requests without an answer yet. */
   running: number;
-  /** Time of its last answer, in milliseconds of the process. */
+  /** Time of the last answer, by `performance.now()`. */
   usedAtMs: number;
 }
 
-/** The handler of a request that is told the connection which it goes over. */
+/** A request's handler that is told its connection. */
 export interface TrackedHandler {
   goesOver(connection: ServiceConnection): void;
 }
 
-/** Opens the ways to the service: over connections that are kept alive, and anew for each request. */
+/** Opens two dispatchers: one keeps connections alive, the other opens one per request. */
 export function openConnections(proxy: OutgoingProxy) {
   const all = new Set<ServiceConnection>();
 
@@ -58,7 +58,7 @@ export function openConnections(proxy: OutgoingProxy) {
     new Tracked(origin, options as ConstructorParameters<typeof Tracked>[1]);
   const open = (poolOptions: Pool.Options) => {
     const options = { ...limits, ...poolOptions };
-    // A proxy that passes requests on is given its own connections, which would forget the options.
+    // Without a factory, EnvHttpProxyAgent would open pools without these options.
     const factory = (origin: string | URL, further: object) => new Pool(origin, { ...options, ...further });
     return proxy === null
       ? new Agent({ ...options, factory })
@@ -70,7 +70,7 @@ export function openConnections(proxy: OutgoingProxy) {
   return {
     persistent: keepAliveAgent,
     anew,
-    /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
+    /** Closes connections that have been idle at least as long as one that was found closed: they may be closed too. */
     closeIdle(forgotten: ServiceConnection): void {
       for (const { socket, answers, running, usedAtMs } of all) {
         if (answers > 0 && running === 0 && usedAtMs <= forgotten.usedAtMs) socket?.destroy();

@@ -3,19 +3,19 @@ import { Flow } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { type CallBudget, Unfunded } from './call-budget.ts';
 
-/** Milliseconds for which the store needn't be asked again after it has said that there is none, or could not be asked. */
+/** Milliseconds for which a refusal, or a failure of the store, stands before the store is asked again. */
 const REFUSED_MS = 1_000;
 
 /**
- * A budget that is counted in a store. Each call is taken from the store's counts before it leaves, so that no gateway
- * sends one too many. A call that doesn't leave, or not in the windows that it was taken in, is put back.
+ * A budget counted in a shared store. Each call is taken from the store's counts before it leaves, so that gateways
+ * together never exceed it. A call that does not leave in the window in which it was taken is put back.
  */
 export abstract class CountedBudget<Counted extends Count = Count> implements CallBudget {
   readonly name: string;
   readonly flow = new Flow();
   readonly #store: CallCounts;
   protected readonly now: () => number;
-  /** Calls that were taken and are not spent yet: the names of the counts that each stands in. */
+  /** Calls taken but not used yet, each as the names of its counts. */
   #units: (readonly string[])[] = [];
   #refusal: { readonly failure: Failure; readonly untilMs: number } | null = null;
 
@@ -25,11 +25,11 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
     this.now = now;
   }
 
-  /** Lists the counts that a call at an instant stands in. */
+  /** Lists the counts that a call at this instant belongs to. */
   protected abstract countsAt(nowMs: number): readonly Counted[];
-  /** Makes the failure of a call for which a count has no room. */
+  /** Makes the failure of a call that would exceed a count. */
   protected abstract spent(count: Counted, nowMs: number): Failure;
-  /** Called with counts as the store tells them. */
+  /** Called with the store's counts whenever they are read. */
   protected see(_counts: readonly Counted[], _calls: readonly number[]): void {}
 
   take(): () => void {
@@ -45,7 +45,7 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
     throw new Unfunded(this.#fund(counts, nowMs));
   }
 
-  /** Takes a call from the store: it is there for the next that asks, or the reason for which there is none. */
+  /** Takes a call from the store, for the next `take` to find, or notes why there is none. */
   async #fund(counts: readonly Counted[], nowMs: number): Promise<void> {
     const refuse = (failure: Failure) => {
       this.#refusal = { failure, untilMs: this.now() + REFUSED_MS };
@@ -61,7 +61,7 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
     }
   }
 
-  /** Has a unit at hand for the call that is about to ask for it; one that nobody takes goes back to the store. */
+  /** Keeps a unit for the call that is about to retry `take`; an unused one goes back to the store. */
   #offer(unit: readonly string[]): void {
     this.#units.push(unit);
     setImmediate(() => {
@@ -73,7 +73,7 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
   }
 
   #putBack(unit: readonly string[]): void {
-    // If it can't be, the budget has one call less, and never one more.
+    // If that fails, the budget is one call smaller, never larger.
     this.#store.putBack(unit).catch(() => {});
   }
 
@@ -87,7 +87,6 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
   }
 }
 
-/** Makes the failure of a call that can't be counted. */
 export function unreachable(): Failure {
   return new Failure(
     'UPSTREAM_UNAVAILABLE',

@@ -1,33 +1,33 @@
 import { Failure } from '../shared/errors.ts';
 
 /**
- * The deadline of one operation, which is given up by its client, or because its time is over. Nothing is set up before
- * the operation first waits for the service, since most find all that they need cached.
+ * The deadline of one operation: its signal aborts when the client leaves or the time is over. No timer is set before
+ * the operation first waits for the service, since most operations find everything cached.
  */
 export class Deadline {
   readonly #timeoutMs: number;
   readonly #request: { readonly signal: AbortSignal };
   readonly #startedAtMs = performance.now();
   readonly #ends = new AbortController();
-  /** Ends the wait for the client and for the time; null before it has been started. */
+  /** Removes the timer and the listener; null before `start`. */
   #unwatch: (() => void) | null = null;
   #isOver = false;
 
   /**
-   * @param timeoutMs milliseconds that the operation may take, from now on
-   * @param request has the signal that aborts when the client leaves; it is only asked for if somebody waits
+   * @param timeoutMs from now
+   * @param request its signal, which aborts when the client leaves, is made on first use
    */
   constructor(timeoutMs: number, request: { readonly signal: AbortSignal }) {
     this.#timeoutMs = timeoutMs;
     this.#request = request;
   }
 
-  /** Aborts once the deadline has been started; with a Failure as its reason if the time is over. */
+  /** Aborts only after `start`; if the time is over, with a Failure as its reason. */
   get signal(): AbortSignal {
     return this.#ends.signal;
   }
 
-  /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
+  /** Called when the operation is about to wait. */
   start(): void {
     if (this.#unwatch !== null || this.#isOver) return;
     const client = this.#request.signal;
@@ -43,7 +43,7 @@ export class Deadline {
     this.#unwatch = unwatch;
   }
 
-  /** Stops the deadline, since the operation is over. */
+  /** Called when the operation is over. */
   stop(): void {
     this.#isOver = true;
     this.#unwatch?.();

@@ -4,7 +4,7 @@ import { ReceivedBody } from './bodies.ts';
 import { MAX_RESPONSE_BYTES, type ServiceConnection, type TrackedHandler } from './connections.ts';
 import { encodingsIn, openUnpacking, TooLarge, type Unpacked } from './unpacking.ts';
 
-/** Bytes beyond which the body of an error counts as none. */
+/** Bytes beyond which the body of an error is ignored. */
 const MAX_ERROR_BYTES = 1_000_000;
 
 /** The answer to one request. */
@@ -15,7 +15,6 @@ export interface Received {
   readonly body: ReceivedBody;
 }
 
-/** One GET, and who waits for it. */
 interface GetRequest {
   readonly origin: string;
   readonly path: string;
@@ -23,19 +22,19 @@ interface GetRequest {
   /** One deadline for headers and body, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called when the request is about to be written; an error that it throws keeps the request back. */
+  /** Called when the request is about to be written. Throws to keep it from being sent. */
   readonly onLeaving: (() => void) | undefined;
 }
 
-/** The service gave no full answer in time. */
+/** The service did not answer in full in time. */
 export class Late extends Error {}
 
-/** The connection broke, or there was none; the cause says how. */
+/** The connection broke or could not be opened; see its cause. */
 export class Broken extends Error {}
 
 /**
- * The connection broke before any byte of the answer, and answers had come over it before: the service, or something in
- * between, had most likely closed or forgotten it when the request was sent.
+ * A reused connection broke before the first byte of the answer: most likely the service, or something in between, had
+ * closed it while it was idle.
  */
 export class Forgotten extends Broken {
   readonly connection: ServiceConnection;
@@ -45,15 +44,15 @@ export class Forgotten extends Broken {
     this.connection = connection;
   }
 
-  /** True if the service may have received the request: not if it could not even be written. */
+  /** False if the request could not even be written; otherwise the service may have received it. */
   get mayHaveArrived(): boolean {
     return (this.cause as Partial<NodeJS.ErrnoException> | undefined)?.syscall !== 'write';
   }
 }
 
 /**
- * Sends one GET, straight through undici's dispatcher: its `request` makes a stream of each body, and an abort signal's
- * listeners, which take as long as all the rest.
+ * Sends one GET straight through undici's dispatcher: `request` would make a stream for each body and listeners for the
+ * signal, which cost as much as everything else together.
  * @throws Late, Broken, Unreadable, the signal's reason, or the error that `onLeaving` throws
  */
 export function exchange(dispatcher: Dispatcher, request: GetRequest): Promise<Received> {
@@ -81,10 +80,10 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
-  /** Undoes the encodings of the body, if it has any. */
+  /** Decompresses the body, if it is compressed. */
   #unpacking: ReturnType<typeof openUnpacking> | null = null;
   #connection: ServiceConnection | null = null;
-  /** Answers and bytes that had come over the connection before the request; null while that hasn't left. */
+  /** Answers and bytes received over the connection before this request; null until it has left. */
   #before: { readonly answers: number; readonly bytes: number } | null = null;
 
   constructor(request: GetRequest, resolve: (received: Received) => void, reject: (reason: unknown) => void) {
@@ -118,7 +117,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // A 1xx is followed by the answer itself.
+    // Called again after a 1xx.
     this.#status = status;
     this.#headers = headers;
     if (headers['content-encoding'] === undefined) return;
@@ -180,7 +179,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
     this.#connection.usedAtMs = performance.now();
   }
 
-  /** Reads no further: of an error the status says enough, and any other answer is given up. */
+  /** Stops reading: of an error the status says enough, any other answer fails. */
   onError(reason: unknown): void {
     if (this.#status === 200) {
       this.#giveUp(reason);
@@ -202,7 +201,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
     this.#controller?.abort(reason instanceof Error ? reason : new Error('The request was given up.'));
   }
 
-  /** Ends the exchange. Returns true if it was under way until now. */
+  /** Returns true if the exchange was not over yet. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;

@@ -7,29 +7,28 @@ import { isForgotten, isUnanswered } from './http.ts';
 import { OUTAGES, Pause, PausesByKey, REFUSALS } from './pauses.ts';
 import type { Sending } from './sending.ts';
 
-/** Unanswered attempts in a row that begin a pause. */
+/** Unanswered attempts in a row after which a pause begins. */
 const PAUSES_AFTER = 10;
 
-/** Most attempts of one key that count for the pause of all keys. */
+/** Failures of one key that count towards the pause of all keys: one key alone can't close a route to the others. */
 const MOST_OF_ONE_KEY = PAUSES_AFTER / 2;
 
 /** The failures of all keys on one route. */
 interface RouteOutage {
-  /** Failures of each key that count, in a row. */
+  /** Failures in a row, by key, up to MOST_OF_ONE_KEY. */
   readonly failures: Map<Tenant, number>;
   readonly pause: Pause;
 }
 
-/** Numbers of the pauses in a row that a call had met when it left. */
+/** The `round` of each pause when a call left: if one has changed by the time of the answer, the answer is old news. */
 type Rounds = Readonly<Record<'key' | 'refusal' | 'outage' | 'all', number>>;
 
 /**
- * Decides if calls may leave. After a 401 nothing is sent under a key, after a 403 nothing to that route; after some
- * attempts in a row that the service has not answered (5xx, timeouts, broken connections), nothing is sent to a route.
- * Calls that have not left yet, and further ones, fail at once: with the service's own words, or as unavailable. When a
- * pause is over, one call finds out if things are well again.
+ * The circuit breaker. It opens for a key after a 401, for a key on one route after a 403, and for a route after
+ * PAUSES_AFTER attempts in a row without an answer (5xx, timeouts, broken connections). While it is open, queued and new
+ * calls fail at once: with the service's own words, or as unavailable. When the pause ends, one call probes the service.
  *
- * An outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
+ * Routes fail separately, and a route that fails under one key alone is closed to that key alone.
  */
 export class CallGate {
   readonly #tenants: { all(): Iterable<Tenant> };
@@ -37,13 +36,13 @@ export class CallGate {
   readonly #now: () => number;
   readonly #wallNow: () => number;
   readonly #pauses = new PausesByKey();
-  /** Failures by route, of those on which anything has failed. */
+  /** By route; a route that never failed has no entry. */
   readonly #outages = new Map<string, RouteOutage>();
 
   /**
-   * @param tenantCache hears the service's verdicts on keys
-   * @param now the clock of pauses; see `steadied`
-   * @param wallNow the clock of the times that callers are told
+   * @param tenantCache is told of the service's verdicts on keys
+   * @param now clock of pauses, which nobody can set back; see `steadied`
+   * @param wallNow clock of the times in errors
    */
   constructor(
     tenants: { all(): Iterable<Tenant> },
@@ -57,12 +56,12 @@ export class CallGate {
     this.#wallNow = wallNow;
   }
 
-  /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
+  /** Returns the refusal that blocks every call under the key now; null if none does. */
   refusal(tenant: Tenant): Failure | null {
     return this.#pauses.of(tenant)?.all.reason(this.#now()) ?? null;
   }
 
-  /** Keeps calls back; around the stage in which they wait for their turn. */
+  /** Fails calls that meet a pause. Wraps the stage in which calls queue, so that queued calls fail too. */
   stopping(next: Send): Send {
     return (call, sending) => {
       const probe = call.isPublic ? null : this.#pauses.probeOn(call.route, sending.caller.tenant);
@@ -73,8 +72,8 @@ export class CallGate {
   }
 
   /**
-   * Notes the outcomes of calls that leave, and tells the tenant and its cache the service's verdict on the key; within
-   * that stage, so that one is known before the next call has its turn.
+   * Notes the outcome of each call, and passes the service's verdict on the key to the tenant and its cache. Sits inside
+   * the queueing stage, so that the next call in the queue already meets the pause.
    */
   hearing(next: Transport): Transport {
     return async (call, sending) => {
@@ -86,7 +85,7 @@ export class CallGate {
     };
   }
 
-  /** Lists routes that have failed: if the pause of all keys keeps calls back now, and how many keys' own do. */
+  /** Lists routes that have failed: whether they are closed to all keys now, and to how many single keys. */
   open() {
     const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
     for (const tenant of this.#tenants.all()) {
@@ -100,7 +99,7 @@ export class CallGate {
     });
   }
 
-  /** Finds the pauses that concern a call, as they stand now: mostly none. */
+  /** Finds the pauses that apply to a call; usually none. */
   #pausesOf({ route, isPublic }: Call, tenant: Tenant): readonly Pause[] {
     const pauses = isPublic ? undefined : this.#pauses.of(tenant);
     const routePauses = pauses?.byRoute.get(route);
@@ -114,8 +113,8 @@ export class CallGate {
   }
 
   /**
-   * Lets a call on unless a pause lasts: when it comes, and once more when it has had its turn and is about to leave. A
-   * call that was let through as a probe is over when it is answered, however that goes.
+   * Checks a call twice: when it arrives, and again when it leaves the queue. If it was let through as a probe, the probe
+   * ends with it, whatever the outcome.
    */
   #goOn(next: Send, call: Call, sending: Sending): Promise<Answer> {
     const { tenant } = sending.caller;
@@ -133,7 +132,7 @@ export class CallGate {
     const release = () => {
       for (const pause of this.#pausesOf(call, tenant)) pause.release(visit);
     };
-    /** Watches for the end of a probe. Most calls are none, and nobody has to watch for their end. */
+    /** Only probes are followed to their end, since most calls aren't one. */
     function becomeProbe(): void {
       if (isProbe) return;
       isProbe = true;
@@ -154,7 +153,7 @@ export class CallGate {
     return answering;
   }
 
-  /** Makes the failure of a call that is kept back: the service's own words, or that the route has not answered lately. */
+  /** Makes the failure of a call that meets a pause: the service's own words, or that the route does not answer. */
   #failure(why: Failure, { route }: Call, { lengths, endsAtMs }: Pause): Failure {
     if (lengths === REFUSALS) return why.with({ route });
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - this.#now()) / 1000));
@@ -182,7 +181,7 @@ export class CallGate {
     };
   }
 
-  /** Hears the verdict on the key and on the route; settles once others are told of a refusal. */
+  /** Notes the verdict on the key and on the route. Settles once a refusal is published to other gateways. */
   #hear({ answer, error }: Attempted, call: Call, tenant: Tenant, rounds: Rounds): unknown {
     if (answer !== undefined) return this.#hearAnswer(answer, call, tenant, rounds);
     if (!(error instanceof Failure) || isForgotten(error)) return;
@@ -196,11 +195,11 @@ export class CallGate {
     tenant.refuse();
     const published = this.#tenantCache.refuse(tenant, error);
     this.#refused(error, tenant, call.route, rounds);
-    // A client that is told of the refusal may go to another gateway, which has to know of it by then.
+    // A client that sees the refusal may turn to another gateway, which must know of it by then.
     return published;
   }
 
-  /** An answer to a protected call accepts the key; a 404 of a proxy before the service says nothing of either. */
+  /** An answer to a protected call proves the key; a 404 from a proxy in front of the service proves nothing. */
   #hearAnswer({ stray, body, receivedAt }: Answer, call: Call, tenant: Tenant, rounds: Rounds): void {
     if (stray !== undefined && body === undefined) return;
     if (stray === undefined) this.#accept(call, tenant, rounds, receivedAt);
@@ -210,7 +209,7 @@ export class CallGate {
 
   #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds, atMs: number): void {
     if (isPublic) return;
-    // A call that left before the key was refused says nothing new.
+    // The call left before the key was refused, so it does not contradict that.
     if ((this.#pauses.of(tenant)?.all.round ?? 0) !== rounds.key) {
       tenant.prove();
       return;
@@ -229,7 +228,7 @@ export class CallGate {
     this.#endRefusals(tenant, null, rounds);
   }
 
-  /** Notes an attempt without an answer. One that left before the pause began says nothing new. */
+  /** Notes an attempt without an answer, unless it left before the current pause began. */
   #failed({ route, isPublic }: Call, tenant: Tenant, failure: Failure, rounds: Rounds): void {
     const routePauses = isPublic ? undefined : this.#pauses.openedOn(route, tenant);
     if (routePauses?.outage.round === rounds.outage) {
@@ -264,7 +263,7 @@ export class CallGate {
     ofAll?.pause.end();
   }
 
-  /** Ends the pauses of a key that the service has accepted. Calls that left before its last refusal say nothing new. */
+  /** Ends the pauses of a key that the service has accepted, unless the call left before the last refusal. */
   #endRefusals(tenant: Tenant, route: string | null, rounds: Rounds): void {
     const { all, byRoute } = this.#pauses.of(tenant) ?? {};
     if (all?.round === rounds.key) all.end();

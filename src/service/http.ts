@@ -14,7 +14,7 @@ import type { Read } from './repeated-rows.ts';
 import type { Sending } from './sending.ts';
 import { ENCODINGS } from './unpacking.ts';
 
-/** Bytes of answers that are cached, and of one of them: a full data call of 1,000 rows has half a megabyte. */
+/** Bounds of the cache of bodies, in all and each: a full data call of 1,000 rows has half a megabyte. */
 const MAX_CACHED_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -32,7 +32,7 @@ export interface HttpOptions {
   readonly now: () => number;
   /** The clock that tells when an answer came; see `steadied`. */
   readonly steadyNow?: () => number;
-  /** Proxies on the way to the service; an address of https is only ever reached through a tunnel. */
+  /** Proxies to the service; https always goes through a tunnel. */
   readonly proxy?: OutgoingProxy;
 }
 
@@ -48,9 +48,9 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   /**
-   * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for the
-   * same thing, or the same countries: then they are not read again, and what was parsed is shared. Nobody is given anything here
-   * that the service has not just sent under their own key. Bytes that are kept stand alone in their memory.
+   * The last body of each target, as bytes and parsed. The service mostly sends the same bytes to everyone who asks for the
+   * same thing; those are not parsed again, and the parsed rows are shared. This shares work, not data: a caller only
+   * gets what the service has just sent under its own key. Cached bytes are copies, so that they pin no socket buffers.
    */
   const bodies = new LRUCache<string, Read>({
     maxSize: MAX_CACHED_BYTES,
@@ -64,7 +64,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     return { origin: other.origin, path: other.pathname + other.search };
   }
 
-  /** Sends one request. A request that could not be written at all goes out once more, as if it had not been sent. */
+  /** Sends one request; one that could not be written at all is sent again, over a new connection. */
   async function exchanged(call: Call, sending: Sending): Promise<Received> {
     const { signal, onLeaving, isAnew } = sending;
     const { authorization } = sending.caller;
@@ -104,7 +104,7 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
     return { status, headers: plain(headers), ...notFound(text, call, sending), receivedAt: steadyNow() };
   }
 
-  /** Makes an attempt, and tells if its request has left: nothing else decides that. */
+  /** Makes an attempt, and reports whether its request left, which alone decides if it is billed. */
   const transport: Transport = async (call, sending) => {
     let left = false;
     const onLeaving = () => {
@@ -121,13 +121,13 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
   return { transport, close: connections.close };
 }
 
-/** The reader of answers that bring nothing, loaded by the first of them. */
+/** Loaded by the first answer that is none. */
 const failedAnswers = () => import('./failed-answers.ts');
 
-/** Names of members by which the `meta` of a list may tell of a failure. */
+/** Members of a list's `meta` that may report a failure. */
 const FAILURE_MEMBER = /^(?:error|exception|success$|ok$)/;
 
-/** True if the body of a 200 may tell of a failure: any object may, except one that holds a list, and counts at the most. */
+/** True if the body of a 200 may report a failure: any object may, unless it holds just a list and its counts. */
 function mayBeFailure(body: unknown): body is JsonObject {
   if (!isObject(body)) return false;
   const { data, meta = null, ...rest } = body;
@@ -135,7 +135,7 @@ function mayBeFailure(body: unknown): body is JsonObject {
   return !isList || (isObject(meta) && Object.keys(meta).some((name) => FAILURE_MEMBER.test(name)));
 }
 
-/** Words the failure of a request. An error that is no failure of the service stays as it is. */
+/** Turns an error of the transport into a Failure; any other error stays as it is. */
 function failureIn(error: unknown, call: Call): unknown {
   const { route } = call;
   if (error instanceof Late)
@@ -148,19 +148,19 @@ function failureIn(error: unknown, call: Call): unknown {
   return new Failure('UPSTREAM_UNAVAILABLE', 'The connection to the service broke.', { route }, { cause });
 }
 
-/** Makes headers as an answer has them: one value a name. */
+/** Joins repeated headers: one value per name. */
 function plain(headers: IncomingHttpHeaders): Answer['headers'] {
   const values = Object.entries(headers);
   if (values.every(([, value]) => typeof value === 'string')) return headers as Answer['headers'];
   return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
-/** True if a call failed since its connection had been closed before, which says nothing of the service. */
+/** True if a call failed because its idle connection had been closed, which says nothing about the service. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;
 }
 
-/** True if the service gave no answer of its own at all. */
+/** True if the service gave no answer of its own. */
 export function isUnanswered(error: unknown): error is Failure {
   return (
     error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')

@@ -16,20 +16,20 @@ interface WaitingCall {
 interface CallQueue {
   inFlight: number;
   readonly forPlace: WaitingCall[];
-  /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
+  /** Calls that wait for the next minute; all are woken when it begins, the earliest deadline first. */
   readonly forMinute: WaitingCall[];
 }
 
-/** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
+/** Concurrent calls per key: few enough that a first 429 stops most of a burst. */
 const MAX_IN_FLIGHT = 8;
 
-/** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, or waits for them. */
+/** Admits calls: each takes one of the key's places in flight and one call of the minute's budget, or waits for them. */
 function createTurns(
   ledger: Ledger,
   clock: Pick<Clock, 'now' | 'sleep'>,
   onMinuteWait: (waitedMs: number) => void,
 ) {
-  /** @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason */
+  /** @throws Failure RATE_LIMITED if the wait would pass the call's deadline, or the signal's reason */
   async function takeTurn(queue: CallQueue, sending: Sending) {
     const { tenant } = sending.caller;
     for (;;) {
@@ -45,7 +45,7 @@ function createTurns(
         queue.inFlight += 1;
         const departure = await ledger.take(tenant);
         if (departure !== null) return departure;
-        // Other gateways were faster: the ledger knows by now for how long there is no room.
+        // Other gateways took the rest of the budget; the ledger now knows until when.
         freePlace(queue);
       }
     }
@@ -59,17 +59,17 @@ function createTurns(
     onMinuteWait(clock.now() - sinceMs);
   }
 
-  /** Notes that the call is over. */
+  /** Gives the place of a call that is over to the next. */
   function freePlace(queue: CallQueue): void {
     queue.inFlight -= 1;
-    // All of them are woken, since one place may have become many; calls that find none queue again, in the same order.
+    // All waiters are woken, since one free place may have become many; those that find none queue again, in order.
     for (const waiter of queue.forPlace.splice(0)) waiter.wake();
   }
 
   return { takeTurn, freePlace };
 }
 
-/** Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all. */
+/** Waits in a queue ordered by deadline. The first to arrive sets the alarm, if there is one, that wakes all. */
 async function queued(
   waiters: WaitingCall[],
   { signal, waitDeadlineMs }: Sending,
@@ -92,19 +92,19 @@ async function queued(
   if (left !== -1) waiters.splice(left, 1);
 }
 
-/** What is due for an attempt, once it has left. */
+/** What one attempt has reserved. */
 interface Due {
   readonly tenant: Tenant;
   readonly reservation: Reservation;
-  /** The call as the ledger has it; null for a public route. */
+  /** The ledger's entry for the call; null on a public route. */
   readonly departure: Awaited<ReturnType<Ledger['take']>>;
 }
 
 /**
- * Bills every attempt, and holds back calls that the service would refuse: after a 429, and when the known budget of
- * the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest deadline
- * first; the others fail at once. Public routes are billed but not held back.
- * @param onMinuteWait called with the milliseconds that a call has waited for a minute window
+ * Bills every attempt, and holds back calls that the service would refuse: after a 429, or once the minute's known budget
+ * is spent, nothing leaves before the next minute. Calls whose deadline allows it wait, the earliest deadline first; the
+ * others fail at once. Public routes are billed but never held back.
+ * @param onMinuteWait called with the milliseconds that a call has waited for the next minute
  */
 export function pacedStage(
   next: Transport,
@@ -125,7 +125,7 @@ export function pacedStage(
     return queue;
   }
 
-  /** Reserves what an attempt will cost, and waits for its turn. */
+  /** Reserves the cost of an attempt, and waits until it may leave. */
   async function due({ route }: Call, sending: Sending, queue: CallQueue | null): Promise<Due> {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(route);
@@ -140,7 +140,7 @@ export function pacedStage(
     }
   }
 
-  /** Books what an attempt has cost: its operation was charged as it left, and its key's account hears how it ended. */
+  /** Books an attempt that is over with its key's account; the operation was charged when it left. */
   function book({ tenant, reservation, departure }: Due, { left, error }: Attempted): unknown {
     if (!left) reservation.release();
     return departure === null ? error : ledger.book(tenant, departure, { left, error });
@@ -174,7 +174,7 @@ export function pacedStage(
         else {
           if (!(error instanceof Failure)) throw error;
           const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-          // At once, if the minute that was spent is over by now.
+          // If the minute is over by now, it may leave at once.
           const untilMs = Math.max(clock.now(), sending.waitDeadlineMs);
           const mayWait = isLimited && ledger.opensAtMs(tenant) <= untilMs;
           if (!mayWait) throw error.with({ route: call.route });

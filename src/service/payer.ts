@@ -2,37 +2,37 @@ import { Failure } from '../shared/errors.ts';
 import type { Bill } from './bill.ts';
 import { type CallBudget, Unfunded } from './call-budget.ts';
 
-/** Room for one request: either charged or released, once. */
+/** A reservation of one request: charged or released, once. */
 export interface Reservation {
-  /** Bills the request, which leaves now; throws if it must not after all, since nobody waits any more. */
+  /** Bills the request, which leaves now. Throws if nobody waits for it any more: it must not leave. */
   readonly charge: () => void;
-  /** Gives the room back, since the request has not left. */
+  /** Returns the reservation, since the request has not left. */
   readonly release: () => void;
 }
 
 /**
- * Pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
- * instant it leaves, so that the bills of all operations add up to the requests that the service receives.
+ * Pays for requests. A request is reserved while it queues and charged at the instant it leaves, so that the bills of all
+ * operations add up to the requests that the service receives.
  */
 export interface Payer {
   /**
-   * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, Unfunded or
-   * another Failure if its budget has no room, DOMException AbortError if nobody waits any more
+   * @throws Failure OPERATION_TOO_EXPENSIVE beyond the operation's limit, Unfunded or another Failure if its budget is
+   * unknown or spent, DOMException AbortError if nobody waits any more
    */
   reserve(route: string): Reservation;
-  /** Called once a call to the route is about to leave that the operation waits for, whoever pays for it. */
+  /** Called when a call that the operation waits for is about to leave, whoever pays for it. */
   onLeave?(route: string): void;
 }
 
 /**
  * Bills one operation, up to a limit of requests, retries included.
- * @param budget pays besides, if the operation has a budget
+ * @param budget is charged as well
  */
 export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, budget?: CallBudget) {
   let reserved = 0;
   let isClosed = false;
   return {
-    /** Closes the bill, since the operation is over and has shown it: from now on nothing is sent at its cost. */
+    /** Closes the bill: the answer has stated it, so nothing more may be sent at its cost. */
     close(): void {
       isClosed = true;
     },
@@ -59,8 +59,8 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY, budget?: C
 
 /**
  * Bills a request that several operations wait for to the first of them that still waits when it leaves and has room
- * for it: an operation that has been answered has shown its bill already.
- * @param waiting the payers that wait at the moment, first come first
+ * for it. An operation that has been answered has stated its bill already.
+ * @param waiting payers that still wait, in order of arrival
  */
 export function sharedPayer(waiting: { values(): Iterable<Payer> }): Payer {
   function reserve(route: string): Reservation {

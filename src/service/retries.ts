@@ -4,26 +4,26 @@ import type { Send } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
 import { isWithheld, type Outage } from './outage.ts';
 
-/** Milliseconds of the longest jitter. */
+/** Upper bound of the jitter, in milliseconds. */
 const MAX_DELAY_MS = 2_000;
 
-/** Retries that a first attempt adds to those of all operations together, and the most of them that are saved up. */
+/** The retry budget, shared by all operations: what each first attempt adds, and the most that can be saved up. */
 const RETRIES_SHARE = 0.1;
 const MOST_RETRIES = 10;
 
-/** Seconds that a call may wait because the service has said when it will be back. */
+/** Longest wait, in seconds, for a service that has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
 
 /**
- * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else. In the long
- * run a tenth of all calls are tried again, so that a service in trouble isn't asked several times as much. If the service
- * has said when it will be back, no attempt is made before, and none at all if that is too long to wait. A failure that
- * comes out has the number of its attempts.
+ * Retries after a 5xx or a broken connection, and after nothing else, with exponential backoff and full jitter. A retry
+ * budget of a tenth of all calls keeps a service in trouble from several times its load. If the service has said when it
+ * will be back, no attempt is made earlier, and none if that is more than MAX_AWAY_SECONDS. The failure that comes out
+ * states its attempts.
  *
- * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
- * more at once, over a new one, and that is no retry.
+ * A call that met a connection closed while idle is sent again at once, over a new one. That is no retry, since it says
+ * nothing about the service.
  * @param retries further attempts after the first
- * @param firstDelayMs milliseconds that the first wait takes at the most; each further one takes up to double the last
+ * @param firstDelayMs upper bound of the first wait; it doubles with each further one
  */
 export function retriedStage(next: Send, retries: number, outage: Outage, firstDelayMs = 100): Send {
   let retriesLeft = MOST_RETRIES;
@@ -43,20 +43,20 @@ export function retriedStage(next: Send, retries: number, outage: Outage, firstD
         isAnew = resent === 0 && !isGivenUp && isForgotten(error);
         if (isAnew) {
           resent += 1;
-          // One turn later, since the duty of this call to find out is left to others by then, itself included.
+          // One microtask later, so that the gate has released the probe that this call may have been.
           await null;
           continue;
         }
         if (isWithheld(error)) attempts -= 1;
         const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
-        // Tenths don't add up to a whole.
+        // Ten times 0.1 is less than 1 in floating point.
         if (!mayRetry || retriesLeft < 1 - 1e-9) {
           const last = isUnanswered(error) ? error.with({ attempts: attempts + resent }) : error;
           outage.note(last, call);
           throw last;
         }
         retriesLeft -= 1;
-        // Jitter on top of the time that the service has named, so that not all calls are back at once.
+        // Jitter on top of the time that the service has named, so that calls don't return all at once.
         const jitterMs = Math.floor(
           Math.random() * Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** (attempts - 1)),
         );
@@ -66,13 +66,13 @@ export function retriedStage(next: Send, retries: number, outage: Outage, firstD
   };
 }
 
-/** True if a failed call may go well soon. */
+/** True if a failed call may succeed soon. */
 function isPassing(error: unknown): error is Failure {
   return (
     error instanceof Failure &&
     error.code === 'UPSTREAM_UNAVAILABLE' &&
     !isWithheld(error) &&
-    // What stands in the way stays there for longer than a retry waits, and may take retries for an attack.
+    // Whatever answered in the service's place outlasts a retry, and may take retries for an attack.
     !(error.cause instanceof PageInstead) &&
     awaySeconds(error) <= MAX_AWAY_SECONDS
   );

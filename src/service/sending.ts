@@ -6,41 +6,41 @@ import type { Payer } from './payer.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import type { Trace } from './trace.ts';
 
-/** The payer of a call, and the end of the demand for it. */
+/** On whose behalf a call is sent: who pays for it, how long it may wait, who is told. */
 export interface Sending {
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** The deadline of an operation: started before it first waits, so that its signal aborts when the time is over. */
+  /** Deadline of the operation, started before it first waits; then `signal` aborts at it. */
   readonly deadline?: Deadline;
-  /** The bill that counts answers that took no request. */
+  /** Counts answers that took no request. */
   readonly bill: Bill;
-  /** The waits of the operation: for the service, batching and pacing included, and for the store. */
+  /** Time that the operation has waited: for the service, batching and pacing included, and for the store. */
   readonly waits?: { readonly service: Stopwatch; readonly store: Stopwatch };
   /** Bills the requests. */
   readonly payer: Payer;
-  /** Milliseconds since the epoch until which the call may wait for a minute window that still has room. */
+  /** Milliseconds since the epoch until which the call may wait for a minute with room. */
   readonly waitDeadlineMs: number;
-  /** Called when a call has its turn and is about to leave. Throws the reason if it must not leave after all. */
+  /** Called when the call leaves the queue. Throws if it must not leave after all. */
   readonly beforeLeaving?: () => void;
-  /** The span that calls are made within, if somebody traces. */
+  /** Parent span of the call, if tracing is on. */
   readonly trace?: Trace | undefined;
   /** Called with the status of the answer. */
   readonly onStatus?: (status: number) => void;
-  /** Returns true while nobody has named what is asked for: no further call finds out why it is refused. */
+  /** True while the call is a guess that no operation has confirmed: a refusal is not looked into by further calls. */
   readonly isGuess?: () => boolean;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Has the request go over a connection that nothing has gone over before. */
+  /** Sends the request over a new connection. */
   readonly isAnew?: true;
-  /** Called once, at the instant the request leaves; an error that it throws keeps the request from being sent. */
+  /** Called once, at the instant the request leaves. Throws to keep it from being sent. */
   readonly onLeaving?: () => void;
-  /** Called with the expiry of cache hits of a route, and the ages of their answers: in milliseconds since the epoch. */
+  /** Called for cache hits with their expiry, and the times of the oldest and newest answer, in milliseconds since the epoch. */
   readonly onCached?: (freshUntilMs: number, route: string, oldestAtMs: number, newestAtMs: number) => void;
-  /** Called with the expiry of each answer that has just come, as `onCached`; 0 if it has none. */
+  /** Called with the expiry of each new answer, in milliseconds since the epoch; 0 if it has none. */
   readonly onFetched?: (freshUntilMs: number) => void;
-  /** Called with records that are past their time and served for want of newer ones. */
+  /** Called with expired records that are served because the service gave no newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
-  /** Called with rows of an answer that belong to nothing that can be asked for. */
+  /** Called with rows of an answer that match no country or metric. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;
 }
 
