@@ -64,7 +64,7 @@ interface NamedRow {
 function strayRows({ countryCode, metricKey }: NamedRow): Failure {
   return new Failure(
     'UPSTREAM_INVALID_RESPONSE',
-    'The service answered with rows that nobody asked for and none of these: that is no word on what it holds.',
+    'The service answered with other rows than those asked for, so it is not known if it has these.',
     {
       route: observations.route,
       detail: excerpt(`rows that nobody asked for, such as ${countryCode ?? '?'} ${metricKey ?? '?'}`),

@@ -111,7 +111,7 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
   if (body !== undefined && namesAsked(call, detail)) return { body };
   const stray = new Failure(
     'UPSTREAM_INVALID_RESPONSE',
-    'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
+    'The service answered 404 without naming what was asked for, so it is not known if it has it.',
     { route: call.route, ...(detail === '' ? {} : { detail }) },
   );
   return { body, stray };

@@ -257,7 +257,7 @@ describe('lists that multiply', () => {
         expect(data ?? null).toBeNull();
         expect(errors).toEqual([
           expect.objectContaining({
-            message: 'The operation comes to more errors than the 25000 that this gateway takes.',
+            message: 'The operation has more errors than the 25000 that this gateway accepts.',
             extensions: expect.objectContaining({
               code: 'OPERATION_TOO_EXPENSIVE',
               planned: 25_001,

@@ -195,7 +195,7 @@ describe('what is an answer', () => {
       expect(answer.stray?.message).toBe(
         isNamed
           ? undefined
-          : 'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
+          : 'The service answered 404 without naming what was asked for, so it is not known if it has it.',
       );
     },
   );

@@ -32,7 +32,7 @@ export interface TrustedDocument {
 export function unlisted(): Failure {
   return new Failure(
     'DOCUMENT_NOT_ALLOWED',
-    'This document is not among those that may run here (TRUSTED_DOCUMENTS); it has to be listed as it is, to the last blank.',
+    'This document is not one of those that may run here (TRUSTED_DOCUMENTS). It must be listed exactly as it is, whitespace included.',
   );
 }
 

@@ -65,7 +65,7 @@ export class Effort {
       : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
     this.#refusal = new Failure(
       'OPERATION_TOO_EXPENSIVE',
-      `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}`,
+      `The operation has more ${what} than the ${limit} that this gateway accepts${whose}`,
       { planned: count, limit },
     );
     throw this.#refusal;

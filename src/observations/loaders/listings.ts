@@ -222,7 +222,7 @@ function listingOf({ exchangeCode, symbol }: TickerRecord): string {
 function incomplete({ received, total }: TickerList): Failure {
   return new Failure(
     'UPSTREAM_INCOMPLETE',
-    'The service cut the list of listings short. Ask for one exchange or one country.',
+    'The service truncated the list of listings. Ask for one exchange or one country.',
     { route: tickers.route, received, total },
   );
 }

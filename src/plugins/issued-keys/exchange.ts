@@ -204,7 +204,7 @@ export class Exchange {
     }
     throw new Failure(
       'KEY_EXPIRED',
-      `There is no issued key ${name} that works, under which this is public. Its operator makes one: country-graph keys create ${name}`,
+      `There is no valid issued key ${name} that makes this public. Its operator can create one: country-graph keys create ${name}`,
     );
   }
 
@@ -282,7 +282,7 @@ export class Exchange {
       this.#reportDamage(error, text);
       throw new Failure(
         'UPSTREAM_UNAVAILABLE',
-        'What this gateway keeps of this key is damaged, so nothing was run. Its operator has been told.',
+        "This gateway's record of the key is damaged, so nothing was run. Its operator has been told.",
         { attempts: 0, retryAfterSeconds: DAMAGED_SECONDS },
       );
     }

@@ -126,7 +126,7 @@ function spentFailure({ window, isOfGroup, most }: WindowCount, nowMs: number): 
   const whose = isOfGroup ? "this key's group" : 'this key';
   return new Failure(
     'KEY_BUDGET_SPENT',
-    `The ${most} calls a ${window} that ${whose} may send are spent; nothing was sent.`,
+    `The ${most} calls a ${window} that ${whose} may send are spent, so nothing was sent.`,
     { limit: most ?? undefined, resetsAt: new Date(windowAt(window, nowMs).endsAtMs).toISOString() },
   );
 }

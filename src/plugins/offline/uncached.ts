@@ -67,7 +67,7 @@ export const uncached: Uncached = {
     );
     return new Failure(
       'NOT_HELD',
-      'Nothing is sent, and these figures are not cached, or are older than `maxAge` allows: `command` fetches them.',
+      'The operation runs offline, and these figures are not cached, or are older than `maxAge` allows: `command` fetches them.',
       { route: '/v1/data', command },
     );
   },

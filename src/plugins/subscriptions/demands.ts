@@ -39,6 +39,6 @@ async function refuseUnknown(
   const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
   throw new Failure(
     'BAD_USER_INPUT',
-    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
+    `The service has no ${what} ${unknown}, so the subscription could never report anything.`,
   );
 }

@@ -126,7 +126,7 @@ class SourceWatch {
       if (unknown !== undefined)
         throw new Failure(
           'BAD_USER_INPUT',
-          `The service has no source of the key ${unknown}, so nothing could ever be told of it.`,
+          `The service has no source of the key ${unknown}, so the subscription could never report anything.`,
         );
     }
     const pending = new Map<string, SourceRecord>();
