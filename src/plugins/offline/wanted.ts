@@ -69,17 +69,37 @@ export function demandsOf(selection: Selection, names: Names): readonly Demand[]
     return [];
   }
   const codes =
-    countries === undefined ? names.countries : itemsOf(countries).map((code) => code.toUpperCase());
-  const keys = indicators === undefined ? names.indicators : itemsOf(indicators);
+    countries === undefined
+      ? names.countries
+      : namesIn(countries, '--countries', /^[a-z]{2}$/i, 'codes of two letters, such as KE,NG').map((code) =>
+          code.toUpperCase(),
+        );
+  const keys =
+    indicators === undefined
+      ? names.indicators
+      : namesIn(indicators, '--indicators', /^\S{1,200}$/, 'keys without blanks, such as population_total');
   const latestDemands = demandsFor('latest', codes, keys);
   if (latest) return latestDemands;
   return [...latestDemands, ...demandsFor('series', codes, keys, undefined, yearsIn(years))];
+}
+
+/**
+ * The names of an option. What can be none is a mistake to mend, and no name to ask the service for.
+ * @throws CommandError if one can be none, or there are none
+ */
+function namesIn(text: string, option: string, form: RegExp, meaning: string): readonly string[] {
+  const names = itemsOf(text);
+  const wrong = names.find((name) => !form.test(name));
+  if (wrong === undefined && names.length > 0) return names;
+  throw new CommandError(`${option} must be ${meaning}; this is ${JSON.stringify(excerpt(wrong ?? ''))}.`);
 }
 
 function yearsIn(text: string | undefined) {
   if (text === undefined) return null;
   const [, from = '', to = ''] = /^(\d{4})?-(\d{4})?$/.exec(text) ?? [];
   if (from === '' && to === '') throw new CommandError('--years must be such as 2000-2020, 2000- or -2020.');
+  if (from !== '' && to !== '' && from > to)
+    throw new CommandError(`--years ${from}-${to} has none: the first is after the last.`);
   return yearRange(from === '' ? null : Number(from), to === '' ? null : Number(to));
 }
 

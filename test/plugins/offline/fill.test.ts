@@ -141,6 +141,17 @@ describe('fill', () => {
     ]);
   });
 
+  it.each([
+    [{ countries: 'KE,KENYA' }, '--countries must be codes of two letters, such as KE,NG; this is "KENYA".'],
+    [{ countries: ' ,' }, '--countries must be codes of two letters, such as KE,NG; this is "".'],
+    [{ indicators: 'population total' }, '--indicators must be keys without blanks'],
+    [{ years: '2010-2000' }, '--years 2010-2000 has none: the first is after the last.'],
+  ])('a fill of %o, which can be nothing, sends nothing', async (wrong, words) => {
+    await using filling = await startFilling();
+    await expect(filling.fill({ ...FEW, ...wrong })).rejects.toThrow(words);
+    expect(filling.sandbox.log.map(({ path }) => path)).toEqual([]);
+  });
+
   it('a fill asks for no figures of names that the service has not told', async () => {
     await using filling = await startFilling();
     filling.sandbox.faults.set({ kind: 'status', status: 422, route: '/v1/indicators' });
