@@ -40,6 +40,7 @@ describe.for(Object.entries(DECODERS))('%s', ([encoding, decoded]) => {
         'Authorization',
         'Accept',
         'X-Explain',
+        'X-Offline',
         'X-Absences',
         'Accept-Encoding',
       ]);
@@ -105,7 +106,7 @@ it('compression leaves small answers as they are', async () => {
     headers: { 'accept-encoding': 'gzip, br, zstd' },
   });
   expect(headers['content-encoding']).toBeUndefined();
-  expect(headers.vary).toBe('Authorization, Accept, X-Explain, X-Absences');
+  expect(headers.vary).toBe('Authorization, Accept, X-Explain, X-Offline, X-Absences');
   expect(bytes.equals(program.plain.bytes)).toBe(true);
 });
 

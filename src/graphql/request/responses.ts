@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /** The request headers that the form of an answer depends on, if it may be cached. */
-export const VARIES = 'Authorization, Accept, X-Explain, X-Absences';
+export const VARIES = 'Authorization, Accept, X-Explain, X-Offline, X-Absences';
 
 export interface GatewayResponse {
   readonly status: number;
