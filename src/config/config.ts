@@ -113,7 +113,13 @@ function isAddressRange(text: string): boolean {
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits);
 }
 
-const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
+/** An address to ask by HTTP. A user in it would reach nobody: calls bear the caller's key, and fetch refuses it. */
+export const httpAddress = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+  .refine(
+    (url) => !URL.parse(url)?.username && !URL.parse(url)?.password,
+    'must have no user and no password',
+  );
 
 /** An address to put paths behind: it can't have a query or a fragment, be they empty. */
 const baseAddress = httpAddress

@@ -24,6 +24,8 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     'http://data.example/v1?key=1',
     'http://data.example#top',
     'http://data.example:0',
+    'http://user:hidden@data.example',
+    'http://user@data.example',
     'http://data.example:99999',
     'http://data.example:abc',
   ],
@@ -72,7 +74,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   MAX_LIST_ITEMS: ['0', 'x'],
   CACHE_TAGS: ['etag', 'Cache-Tag;apollo'],
   PUBLIC_ANSWERS: ['yes', 'public', 'on'],
-  PURGE_URL: ['ftp://cdn.example', 'cdn'],
+  PURGE_URL: ['ftp://cdn.example', 'cdn', 'https://user:hidden@cdn.example'],
   MAX_BATCHED_OPERATIONS: ['-1', '1001', 'off'],
   MAX_BODY_BYTES: ['0', '1MiB'],
   MAX_ANSWER_BYTES: ['0', '1023', '64MiB'],
@@ -310,7 +312,8 @@ describe('settings', () => {
   });
 
   it('settings keep the password of an address, and the pepper, to themselves', () => {
-    expect(faultOf({ CACHE_URL: 'http://user:hidden@cache.example' })).not.toContain('hidden');
+    for (const name of ['CACHE_URL', 'COUNTRY_DATA_URL', 'PURGE_URL'])
+      expect(faultOf({ [name]: 'http://user:hidden@some.example' })).not.toContain('hidden');
     expect(faultOf({ KEY_PEPPER: 'too-short' })).not.toContain('too-short');
   });
 

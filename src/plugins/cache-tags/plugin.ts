@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { itemsOf, onOff } from '../../config/config.ts';
+import { httpAddress, itemsOf, onOff } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
 import type { Handle } from '../../graphql/request/stages.ts';
 import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
@@ -24,7 +24,7 @@ export const cacheTags = definePlugin({
     /** True if shared caches may keep the answers to issued keys. */
     PUBLIC_ANSWERS: onOff.default(false),
     /** Address that is told the tags of what has changed. */
-    PURGE_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+    PURGE_URL: httpAddress.optional(),
     /** Bearer for it. */
     PURGE_KEY: z.string().optional(),
   },
