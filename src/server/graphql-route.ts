@@ -22,9 +22,9 @@ import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
 import { type GatewayResponse, WrittenBody } from '../graphql/request/responses.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
-import { errorBody, excerpt } from '../shared/errors.ts';
+import { errorBody, excerpt, type FailureCode } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
-import { type AnswerSending, flat, headError, hijacked } from './http.ts';
+import { type AnswerSending, flat, headError, hijacked, SHUTTING_DOWN } from './http.ts';
 import { readPacked } from './packed-requests.ts';
 
 interface GraphqlRouteOptions extends AnswerSending {
@@ -54,8 +54,7 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
 
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
-    if (course.isDraining)
-      return void refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
+    if (course.isDraining) return void refuse(request, reply, 503, SHUTTING_DOWN.code, SHUTTING_DOWN.message);
     const error = headError(request.raw);
     if (error !== null) return void refuse(request, reply, error.status, error.code, error.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
@@ -255,16 +254,18 @@ export function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  code: 'BAD_REQUEST' | 'UNAUTHENTICATED' | 'INTERNAL_SERVER_ERROR',
+  code: FailureCode | 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
   message: string,
 ): FastifyReply {
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
+  const { retryAfterSeconds } = code === SHUTTING_DOWN.code ? SHUTTING_DOWN.fields : {};
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   return reply
     .code(status)
     .header('content-type', refusalTypeFor(request.headers.accept ?? ''))
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
-    .send(errorBody(code, message, { retryable: status === 503, requestId: request.id }));
+    .send(errorBody(code, message, { retryAfterSeconds, requestId: request.id }));
 }
 
 /** Adds to `Vary`, and keeps the `Origin` that CORS put there. */

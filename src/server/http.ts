@@ -5,6 +5,7 @@ import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, hasCopy } from '../graphql/request/entity-tags.ts';
 import { withoutPort } from '../keys/visitor.ts';
+import { Failure } from '../shared/errors.ts';
 
 /** The means by which answers are sent. */
 export interface AnswerSending {
@@ -14,6 +15,11 @@ export interface AnswerSending {
   /** Called with an error that only a defect of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
+
+/** The refusal of new operations during a drain: another gateway may take them at once, this one after a restart. */
+export const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting down.', {
+  retryAfterSeconds: 1,
+});
 
 const AUTHORIZATION = 'authorization';
 /** Characters that no key reaches. */

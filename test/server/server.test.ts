@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openLookups } from '../../src/cache/lru.ts';
@@ -533,7 +534,12 @@ describe('drain', () => {
 
     // Asks on connections that are open already.
     expect(await status(`${origin}/health/ready`, kept[0])).toEqual([503, 'close']);
-    expect(await status(`${url}?query={word}`, kept[1])).toEqual([503, 'close']);
+    const [refused] = await once(get(`${url}?query={word}`, { agent: kept[1] }), 'response');
+    expect([refused.statusCode, refused.headers.connection]).toEqual([503, 'close']);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(await json(refused)).toMatchObject({
+      errors: [{ extensions: { code: 'OVERLOADED', retryable: true, retryAfterSeconds: 1 } }],
+    });
     // Asks on new ones.
     await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
     expect(stopped).toEqual([]);

@@ -11,7 +11,7 @@ import { isAmong } from '../../config/origins.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { RULED_OUT } from '../../graphql/request/accept.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
-import { headError } from '../../server/http.ts';
+import { headError, SHUTTING_DOWN } from '../../server/http.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { ownBuild } from '../../shared/own-version.ts';
 import { ToolBudgets } from './budgets.ts';
@@ -57,7 +57,7 @@ export async function mcpRoute(
   app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
     const error = headError(request.raw);
-    if (course.isDraining) refuse(reply, 503, 'The gateway is shutting down.');
+    if (course.isDraining) refuse(reply, 503, SHUTTING_DOWN.message);
     // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
     else if (
       origin !== undefined &&

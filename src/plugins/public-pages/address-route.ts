@@ -12,6 +12,7 @@ import { ChangedRequest, type GatewayRequest } from '../../graphql/request/reque
 import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
 import { visitorOf } from '../../keys/visitor.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
+import { SHUTTING_DOWN } from '../../server/http.ts';
 import type { Job } from '../../shared/async/turns.ts';
 import type { Drawing, PictureLook } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
@@ -32,16 +33,7 @@ import {
   pictureIn,
   variablesIn,
 } from './public-documents.ts';
-import {
-  absent,
-  badRequest,
-  HTML,
-  JSON_TEXT,
-  refusalIn,
-  refusalOf,
-  refuse,
-  SHUTTING_DOWN,
-} from './refusals.ts';
+import { absent, badRequest, HTML, JSON_TEXT, refusalIn, refusalOf, refuse } from './refusals.ts';
 
 /** What `csv-tables` offers. */
 interface Tables {

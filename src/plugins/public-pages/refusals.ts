@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { errorBody, Failure } from '../../shared/errors.ts';
+import { errorBody, type Failure } from '../../shared/errors.ts';
 import { pagePolicy, refusalPage } from './page.ts';
 
 export const HTML = 'text/html; charset=utf-8';
@@ -47,10 +47,6 @@ export function badRequest(
 ): PictureRefusal {
   return { status, code, message, body: errorBody(code, message, { requestId }) };
 }
-
-export const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting down.', {
-  retryAfterSeconds: 1,
-});
 
 /** Answers for a name that is no public document's, be it that of a document or not. */
 export function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
