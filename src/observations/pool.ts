@@ -565,7 +565,8 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
             requests.delete(request);
             if (sending.isGuess?.()) queue.guesses -= 1;
           }
-          for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
+          for (const { first } of request.batches)
+            if (first.sending.bill !== sending.bill) sending.bill.shared += 1;
           return outcomes;
         },
         /** Has batches that open from now on wait for the operation: it may yet bring demands. */

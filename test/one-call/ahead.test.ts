@@ -350,4 +350,17 @@ describe('while the list of countries is on its way, figures', () => {
     expect(extensions.explain).toMatchObject({ least: 2, calls: 3, ahead: true });
     expect(upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
   });
+
+  it('while the list of countries is on its way, figures that then share the call of others of the operation are not shared with another', async () => {
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/countries',
+      patch: ({ data }) => ({ data: [...data.slice(0, 5), { id: 'xk', name: 'Elsewhere' }] }),
+    });
+    const { upstream } = await program.ask(
+      '{ countries { code observations(metricKeys: ["life_expectancy"], fromYear: 2023) { value } } }',
+    );
+    expect([upstream.calls, upstream.shared]).toEqual([program.sandbox.log.length, 0]);
+  });
 });
