@@ -1,4 +1,4 @@
-/** Says what one kind of store outside this process does, and holds the parts that several kinds have in common. */
+/** The contract of a store outside this process, and the parts that several kinds of stores share. */
 
 import type { KeyvStorageEntry } from 'keyv';
 import { createLru, type Shrinkable } from './lru.ts';
@@ -21,7 +21,7 @@ export interface Backing extends Partial<Shrinkable> {
   readonly leases: Leases | null;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
-  /** Has the listener called each time that the store is another, or connected anew; left out if that can't happen. */
+  /** Calls back each time that the store has been replaced or connected anew; left out if that can't happen. */
   readonly onReturn?: (listener: () => void) => void;
   close(): Promise<void>;
 }
@@ -32,10 +32,9 @@ export interface Adapter {
   setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
 }
 
-/** Milliseconds that counters of a month and notes are retained: longer than any window. */
+/** Retention of counters of a month, and of notes, in milliseconds: longer than any window. */
 export const MONTH_RETENTION_MS = 32 * 86_400_000;
 
-/** The shared counters of one account. */
 export interface AccountCounts {
   /** Null before the first call. */
   readonly minute: number | null;
@@ -47,10 +46,7 @@ export interface AccountCounts {
 
 const NO_COUNTS: AccountCounts = { minute: null, calls: 0, month: null, callsInMonth: 0, note: null };
 
-/**
- * Opens counters over a table with a row for each account.
- * @param atOnce does work so that nothing comes between
- */
+/** @param atOnce runs work as one transaction */
 export function countersOver(
   table: {
     readonly read: (account: string) => AccountCounts | undefined;
@@ -91,7 +87,6 @@ export function countersOver(
   };
 }
 
-/** Returns true if a call may be taken, as the shared counters stand. */
 function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
   if (note === null) return true;
   const { requestsPerMinute, spentMinute, spentMonth, nextProbeAtMs } = note;
@@ -99,7 +94,7 @@ function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolea
   return spentMinute !== at.minute && (requestsPerMinute === null || callsThisMinute < requestsPerMinute);
 }
 
-/** Returns the note in a text; null if there is none that can be read. */
+/** Returns null if the text holds no note that can be read. */
 export function noteIn(text: string | null | undefined): Note | null {
   try {
     const note = JSON.parse(text ?? 'null');
@@ -110,12 +105,11 @@ export function noteIn(text: string | null | undefined): Note | null {
 }
 
 /**
- * Milliseconds for which a fetched name says so: longer than it takes from a look at the store to a call, so that a
- * process that looked too early looks again before it asks.
+ * Milliseconds for which a name is marked as fetched: longer than it takes from a look at the store to a call, so that
+ * a process that looked too early finds the value after all.
  */
 export const FETCHED_MS = 3_000;
 
-/** Names cached at once. */
 const MAX_NAMES = 200_000;
 
 interface Taken {
@@ -123,10 +117,7 @@ interface Taken {
   readonly untilMs: number;
 }
 
-/**
- * Opens leases in this process.
- * @param now milliseconds since any instant, by a clock that nobody can set
- */
+/** @param now milliseconds since any instant, by a clock that nobody can set */
 export function createLeases(now: () => number = () => performance.now()): Leases {
   const taken = createLru<Taken>(MAX_NAMES);
   return leasesOver({
@@ -139,10 +130,7 @@ export function createLeases(now: () => number = () => performance.now()): Lease
   });
 }
 
-/**
- * Opens leases over a table of states, each of which is kept for its time.
- * @param atOnce does work so that nothing comes between
- */
+/** @param atOnce runs work as one transaction */
 export function leasesOver(
   table: {
     readonly read: (key: string) => TakenState | null;
@@ -187,7 +175,7 @@ export function isAway(state: string | null): boolean {
   return state?.startsWith('away ') ?? false;
 }
 
-/** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
+/** Returns the states of names for one who wants them: those that are `own` are to be taken. */
 function statesOf(
   takenStates: readonly (TakenState | null)[],
   { passedOver, isWhole }: LeaseTerms,

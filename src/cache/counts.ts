@@ -1,6 +1,5 @@
 import { LATE, within } from '../shared/async/within.ts';
 
-/** One count that a call stands in. */
 export interface Count {
   readonly name: string;
   /** Calls that the window has room for; null for any number. */
@@ -12,30 +11,29 @@ export interface Count {
 }
 
 /**
- * Counts calls for all gateways that share the store. Unlike a store of figures it forgets nothing by itself, and each
- * method fails if the store can't be reached. A call stands in up to six counts at once, all or none: libraries that
- * limit rates count one at a time.
+ * Counts calls for all gateways that share the store. Unlike a cache it forgets nothing, and each method fails if the
+ * store can't be reached. A call is counted in up to six windows at once, in all or none: libraries for rate limits
+ * count one at a time.
  */
 export interface CallCounts {
   /** True if other processes count in it as well. */
   readonly isShared: boolean;
   /**
-   * Counts a call in each of the windows, or in none if one has no room: nothing comes between.
+   * Counts a call in each of the windows, or in none if one has no room, as one transaction.
    * @returns the counts as they stand, and the place of the first that has no room; null if the call was taken
    */
   take(
     counts: readonly Count[],
   ): Promise<{ readonly calls: readonly number[]; readonly full: number | null }>;
-  /** Takes a call that was not sent off counts that are still retained. */
+  /** Takes back a call that was not sent, from the counts that are still retained. */
   putBack(names: readonly string[]): Promise<void>;
   read(names: readonly string[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
-/** Times as long as a cached figure that a count may take: a figure that is late is a miss, a count that is late is none. */
+/** Counts may take so many times as long as cached figures: a late figure is a miss, but a late count is an error. */
 const PATIENCE = 5;
 
-/** Opens the counts of a store, which may be out of reach as yet. */
 export async function openCounts(url: string, timeoutMs: number): Promise<CallCounts> {
   const path = fileOf(url);
   if (path !== null) {
@@ -47,13 +45,12 @@ export async function openCounts(url: string, timeoutMs: number): Promise<CallCo
   return { isShared: true, ...countsOver(redis), close: redis.close };
 }
 
-/** Returns the file of counts beside that of the figures, which may be deleted, or set aside once it is damaged; null for none. */
+/** Counts have a file of their own, since that of the figures may be deleted, or set aside if damaged; null for none. */
 export function fileOf(url: string): string | null {
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
   return path === null || path === ':memory:' ? null : `${path}.keys`;
 }
 
-/** Calls after which counts of windows that are over are swept out. */
 const TAKES_BETWEEN_SWEEPS = 1_000;
 
 export function countsInMemory(): CallCounts {
@@ -90,7 +87,7 @@ export function countsInMemory(): CallCounts {
 const byOf = (count: Count | undefined) => count?.by ?? 1;
 
 function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
-  // A count that is no number has room for nothing.
+  // Written so that NaN has no room.
   const full = wanted.findIndex(
     (count, i) => count.most !== null && !((calls[i] ?? 0) + byOf(count) <= count.most),
   );
@@ -100,13 +97,13 @@ function firstFull(wanted: readonly Count[], calls: readonly number[]): number |
 const COUNTS =
   'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;';
 
-/** Milliseconds that work on the file waits for another process that has locked it. */
+/** Milliseconds to wait for another process that has locked the file. */
 const BUSY_MS = 1_000;
 
 /**
- * Opens the file in which counts stand, and work on it.
- * @param tables SQL that makes those which stand there besides
- * @throws Error in words for who starts the program, if there is no room for the file
+ * Opens the file of the counts.
+ * @param tables SQL that creates further tables in it
+ * @throws Error for the operator, if there is no room for the file
  */
 export async function openCountsFile(path: string, tables = '') {
   const sqlite = await import('./sqlite.ts');
@@ -115,9 +112,7 @@ export async function openCountsFile(path: string, tables = '') {
   const db = withRoom(path, () => openDatabase(path, BUSY_MS));
   orClose(db, () => withRoom(path, () => db.exec(COUNTS + tables)));
   waitForNobody(db);
-  /** Works once nobody else has the file locked. */
   const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
-  /** The same, all or nothing. */
   const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(db, work));
   return { db, patiently, atOnce, close: async () => db.close() };
 }
@@ -175,7 +170,6 @@ const PUT_BACK = `for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 
 /** The braces keep all counts, and the keys beside them, together in a cluster. */
 export const NAMESPACE = 'country-graph:{issued}:';
 
-/** Connects to the Redis in which counts stand. */
 export async function connectCounts(url: string, timeoutMs: number) {
   const { connectedTo } = await import('./redis.ts');
   const [client] = await connectedTo(url);

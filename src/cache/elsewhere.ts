@@ -11,10 +11,10 @@ import { StandInCache, unpackedStore } from './unpacked-store.ts';
 /** Prefix of each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
 
-/** Share of the bytes of a store in memory that may be cached in this process of a store elsewhere, as it was read. */
+/** The share of `maxBytes` for entries of a store elsewhere that are also cached in this process. */
 const AT_HAND_SHARE = 0.5;
 
-/** Milliseconds by which the clocks of others who share the store may be ahead. */
+/** Milliseconds by which the clocks of other gateways may be ahead. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
@@ -33,7 +33,6 @@ export async function openElsewhere(options: StoreOptions): Promise<Store> {
   return storeOver(await openRedis(url, NAMESPACE), options);
 }
 
-/** Returns true if a hub holds the values of such an address, for several processes. */
 function isInHub(url: string): boolean {
   return url === 'memory:' || url === 'none';
 }
@@ -52,7 +51,7 @@ function newsOver({ ask, onPublished, onChanged }: HubLink, timeoutMs: number): 
 
 async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
   const { now = Date.now, url, link, maxBytes } = options;
-  // A hub's values are at hand in `near`.
+  // The near cache has those of a hub.
   const atHandBytes = isInHub(url) ? 0 : (link?.nearCacheBytes ?? maxBytes * AT_HAND_SHARE);
   const atHand = new StandInCache(atHandBytes);
   const guard = guardedBacking(backing, { ...options, standIn: atHand });
@@ -61,7 +60,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     store: texts as unknown as KeyvStorageAdapter,
     serialization: false,
   });
-  // A value that can't be written as text is an error too. If nobody listens for it, Keyv throws it at the writer.
+  // Such as a value that isn't JSON: without a listener, Keyv would throw at the writer.
   keyv.on('error', options.onError);
   const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   return {
@@ -94,8 +93,8 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
 }
 
 /**
- * Returns true if a value was written by a clock that was set back since, or is wrong elsewhere: nobody can tell how
- * old it is, and it would count as new until the time has come that it names.
+ * True if the clock that a value was written by has been set back since, or is wrong on another machine: its age is
+ * unknown, and it would count as new until that time has come.
  */
 function isFromFuture(value: unknown, latestMs: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -17,28 +17,26 @@ import { StoreOutage } from './outage.ts';
 import type { Leases, SharedCounters } from './store.ts';
 import type { StandInCache } from './unpacked-store.ts';
 
-/** Failures in a row after which the store is left alone for a while. */
+/** Failures in a row after which the store isn't asked for `PAUSE_MS`. */
 const MAX_FAILURES = 3;
 
-/** Times as long as values that shared counters may take: a count without them may be one too many. */
+/** Shared counters may take so many times as long as values: without them, one call too many may be sent. */
 const COUNTERS_PATIENCE = 3;
 
-/** Tries to end a lease, and the pause between them: all others who want the same names wait for it. */
+/** Retries of the end of a lease, and the pause between them: everybody who wants the same names waits for it. */
 const END_RETRIES = 3;
 const END_PAUSE_MS = 100;
 
-/** Milliseconds that the store is left alone before one more try. */
 const PAUSE_MS = 3_000;
 
-/** Bound of a purge: it looks at every key of the store, and nobody waits for it. */
+/** A purge looks at every key of the store, and nobody waits for it. */
 const PURGE_TIMEOUT_MS = 30_000;
 
-/** Milliseconds that a close waits for writes under way. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Knows of a store whose work fails, by kinds of work: a full one can be read, and one that is late with values may count.
- * Some failures in a row begin an outage. It is over when each kind that failed has gone well since.
+ * Tracks outages by kinds of work: a store that is full can be read, and one that is slow with values may still count.
+ * Some failures in a row begin an outage, which ends once each kind of work that failed has succeeded.
  */
 function watchOutage(onError: OnError) {
   const failures = new Map<string, number>();
@@ -69,14 +67,14 @@ function watchOutage(onError: OnError) {
 interface GuardOptions {
   readonly timeoutMs: number;
   readonly onError: OnError;
-  /** Holds texts in the place of the store while that fails; left out for nothing. */
+  /** Serves values while the store fails. */
   readonly standIn?: StandInCache;
 }
 
 /**
- * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
- * for which memory stands in; after some failures in a row the store isn't asked for a while; and an outage is reported when it begins and when it is over.
- * Values that are late don't keep counters from being asked.
+ * Keeps the troubles of a store from its callers: a read or write that fails or takes too long is a miss, for which the
+ * stand-in serves; after some failures in a row the store isn't asked for a while; and the beginning and the end of an
+ * outage are reported. Counters have a circuit of their own, so slow values don't disable them.
  */
 export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
   const breaker = openBreaker();

@@ -3,22 +3,19 @@ import { type AccountCounts, type Backing, countersOver, createLeases } from './
 import { createLru, type Shrinkable, ValueCache } from './lru.ts';
 import type { HubLink, Lease, LeaseTerms, Note, Window } from './store.ts';
 
-/** Keys whose counters are retained at once. */
 const MAX_ACCOUNTS = 50_000;
 
-/** Questions that another process may ask, by name. */
+/** Methods that another process may call, by name. */
 type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 interface ChannelWay {
-  /** Hands a message to the other process. */
   readonly send: (message: object) => void;
-  /** Has messages of the other process handed over. */
   readonly listen: (onMessage: (message: unknown) => void) => void;
-  /** Milliseconds that an answer may take. */
+  /** Milliseconds for an answer. */
   readonly timeoutMs: number;
 }
 
-/** Opens one end of questions and answers between two processes. */
+/** Opens one end of a remote procedure channel between two processes. */
 export function openChannel(answers: Answers, { send, listen, timeoutMs }: ChannelWay) {
   const channel = createBirpc<Record<string, (...args: unknown[]) => unknown>, Answers, false>(answers, {
     proxify: false,
@@ -37,25 +34,23 @@ export function openChannel(answers: Answers, { send, listen, timeoutMs }: Chann
   };
 }
 
-/** A store that one process holds for others, who are told of changes: text by keys, counters, leases. */
+/** A store that one process holds for others (values as text, counters, leases), and tells them of changes. */
 interface Hub extends Shrinkable {
-  /** @returns the questions that the member may ask, and a function that ends its membership */
   join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
 }
 
 /** Another process that shares the hub's store. */
 interface HubMember {
-  /** Settles once the member has heard or failed to. */
+  /** Settles once the member has the news, or can't be reached. */
   hear(news: HubNews): Promise<unknown>;
 }
 
-/** News that a member hears of others: its kind, and its content. */
 type HubNews =
   | ['store.changed', keys: readonly string[]]
   | ['store.cleared', prefix: string]
   | ['store.told', key: string, text: string];
 
-/** One value, as text, with its expiry in milliseconds since the epoch. */
+/** `expires` in milliseconds since the epoch. */
 interface HubEntry {
   readonly key: string;
   readonly text: string;
@@ -71,7 +66,7 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
     read: (account) => accounts.get(account),
     write: (account, counts) => accounts.set(account, counts),
   });
-  /** Values by the names under which they were given first; callers choose none of these. */
+  /** Values by name, for {@link Backing.first}. Clients choose no names, so the map needs no bound. */
   const firsts = new Map<string, string>();
   const members = new Set<HubMember>();
 
@@ -80,7 +75,7 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
     return Promise.all(otherMembers.map((other) => other.hear(news).catch(() => {})));
   }
 
-  /** @param taken leases that the member has, by holder: they end with it */
+  /** @param taken the member's leases, by holder: they end with its membership */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
     'store.get': (keys: readonly string[]) => strings.getMany(keys, Date.now()),
     'store.set'(entries: readonly HubEntry[]) {
@@ -135,7 +130,6 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
   };
 }
 
-/** @returns the questions that the hub may ask of this member, and the listeners that hear of them */
 export function createHubListening() {
   const [onChanged, changed] = listeners<[keys: readonly string[]]>();
   const [onCleared, cleared] = listeners<[prefix: string]>();
@@ -153,7 +147,6 @@ function listeners<Args extends unknown[]>() {
   return [add, call] as const;
 }
 
-/** Opens the values that a hub in another process holds. */
 export function openHubBacking({ ask }: HubLink): Backing {
   const asking =
     (name: string) =>

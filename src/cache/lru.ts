@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 
-/** Makes a cache that grows: given `max`, lru-cache allocates for all entries at once. */
+/** Bounds by `maxSize`, since lru-cache allocates for all of `max` entries at once. */
 export function createLru<Value extends object | number | true>(maxEntries: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
 }
 
 /** A cache that can give memory back. */
 export interface Shrinkable {
-  /** Drops the least recently used entries, until the rest takes no more than a share of the most that it may. */
+  /** Drops the least recently used entries until the rest takes no more than a share of the bound. */
   shrink(share: number): void;
 }
 
@@ -42,27 +42,22 @@ export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
   };
 }
 
-/** Lookups in a cache: found fresh, and not found. */
 export interface Lookups {
   hits: number;
   misses: number;
 }
 
-/**
- * Opens the lookups by kind: figures, lists and other answers of the service, and whole answers to operations. They are
- * plain numbers, counted up on the way of every operation, and read when somebody asks.
- */
+/** `lists` are all answers of the service but figures, `answers` whole answers to operations. */
 export function openLookups() {
   const none = (): Lookups => ({ hits: 0, misses: 0 });
   return { figures: none(), lists: none(), answers: none() };
 }
 
 /**
- * A map for entries that come and go while the map stays, such as all work that is under way.
+ * A map for entries that come and go while the map stays, such as work under way.
  *
- * The engine makes the table behind a long-lived `Map` anew every few entries, and leaves the former one to the next
- * full collection: until then it keeps alive all that it had at that moment, and all that this leads to. Here that is a
- * box, which is emptied when its entry goes.
+ * V8 rebuilds the table of a long-lived `Map` every few entries, and the former table stays alive until the next full
+ * collection, with all that its entries refer to. Here an entry refers to a box, which is emptied when the entry goes.
  */
 export class TransientMap<Value> {
   readonly #boxes = new Map<string, { value: Value | undefined }>();
@@ -84,12 +79,12 @@ export class TransientMap<Value> {
   }
 }
 
-/** Bytes that a cached entry takes beside its parts: its key, its place in the order of use. */
+/** Bytes of a cached entry beside its parts: its key, its place in the order of use. */
 export const OVERHEAD_BYTES = 200;
 
-/** Entries that are cached in this process, bounded by their bytes; the least recently used go first. */
+/** A cache in this process, bounded by the bytes of its entries. */
 export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> implements Shrinkable {
-  /** @param bytesOf returns the bytes of an entry and its key, roughly */
+  /** @param bytesOf estimates the bytes of an entry and its key */
   constructor(maxBytes: number, bytesOf: (entry: Entry, key: string) => number) {
     super({ maxSize: Math.max(1, Math.round(maxBytes)), sizeCalculation: bytesOf });
   }
@@ -98,25 +93,22 @@ export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> 
     while (this.calculatedSize > share * this.maxSize) this.pop();
   }
 
-  /** Forgets the entries whose keys begin with the prefix. */
   forget(prefix: string): void {
     for (const key of [...this.keys()]) if (key.startsWith(prefix)) this.delete(key);
   }
 }
 
-/** A value and the instant up to which it is cached, in milliseconds since the epoch. */
+/** `expires` in milliseconds since the epoch. */
 interface ExpiringValue {
   readonly value: unknown;
   readonly expires: number;
 }
 
-/** Values that are cached in this process for a while. */
 export class ValueCache extends BoundedCache<ExpiringValue> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value));
   }
 
-  /** Reads values by the places of their keys, as of an instant; undefined if none is cached. */
   getMany(keys: readonly string[], nowMs: number): unknown[] {
     return keys.map((key) => {
       const entry = this.get(key);
@@ -129,10 +121,10 @@ export class ValueCache extends BoundedCache<ExpiringValue> {
   }
 }
 
-/** Bytes of a figure or a reference. */
+/** Bytes of a number or a reference. */
 const WORD_BYTES = 8;
 
-/** Estimates the bytes of a value: of a list, the first row is taken to be like the others. */
+/** Takes the rows of a list to be like the first. */
 export function roughBytes(value: unknown): number {
   if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
   if (typeof value !== 'object' || value === null) return WORD_BYTES;

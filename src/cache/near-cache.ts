@@ -7,15 +7,14 @@ interface NearEntry {
 }
 
 /**
- * Milliseconds for which it counts that the store had nothing under a name. A process that puts something there says so
- * at once; but a store that can't be reached has nothing either, and doesn't say when it can.
+ * Milliseconds for which the absence of a value is cached. A process that writes one tells the others at once; but a
+ * store that can't be reached has nothing either, and doesn't tell when it can.
  */
 const NOTHING_MS = 1_000;
 
 /**
- * Holds the values that this process reads and writes of a hub's store here as well, as objects, so that they can be
- * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
- * change is dropped here as soon as they do, and is read from the store from then on.
+ * Caches values of a hub's store in this process as objects, so that they can be read at once, and the absence of values
+ * that operations look for again and again. A value that others change is dropped here as soon as they do.
  */
 export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,
@@ -25,7 +24,7 @@ export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 
     link.nearCacheBytes,
     ({ value }, key) => key.length + roughBytes(value),
   );
-  /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
+  /** Counts changes by others: a value that was read before one of them may be old. */
   let changes = 0;
 
   link.onChanged((keys) => {

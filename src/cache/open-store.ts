@@ -2,8 +2,8 @@ import { ValueCache } from './lru.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
- * Opens the store, which may be out of reach as yet; null if nothing is to be cached or shared. With `none` and a link,
- * it is there for counters and leases alone. Stores outside this process are loaded where one is asked for.
+ * Returns null if nothing is to be cached or shared. With `none` and a link, the store is there for counters and leases
+ * alone.
  */
 export async function openStore(options: StoreOptions): Promise<Store | null> {
   const { url, link, maxBytes } = options;
@@ -13,7 +13,6 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   return openElsewhere(options);
 }
 
-/** Opens a store of values in this process, as they are; the least recently used go first. */
 function openMemory(maxBytes: number): Store {
   const cache = new ValueCache(maxBytes);
   const peekMany = (keys: readonly string[]) => cache.getMany(keys, Date.now());
@@ -26,7 +25,7 @@ function openMemory(maxBytes: number): Store {
       return true;
     },
     clear: async (prefix) => cache.forget(prefix),
-    // Nobody shares this store, so the giver of a value holds the first one, and calls stand in this process's ledger.
+    // Nobody shares this store.
     first: async (_name, value) => value,
     onReturn() {},
     sharedCounters: null,

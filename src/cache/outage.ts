@@ -1,4 +1,4 @@
-/** The begin of an outage of the store, or its end: each is reported once. */
+/** The beginning of an outage of the store, or its end; each is reported once. */
 export class StoreOutage extends Error {
   readonly isOver: boolean;
 

@@ -13,41 +13,40 @@ import {
 } from './backing.ts';
 import type { CounterSnapshot, LeaseState, Leases, SharedCounters, Window } from './store.ts';
 
-/** Milliseconds that counters of a minute are kept: longer than it lasts. */
+/** Retention of counters of a minute, in milliseconds: longer than it lasts. */
 const MINUTE_RETENTION_MS = 120_000;
 
-/** Keys that one step of a purge looks at. */
 const SCAN_STEP = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
- * Interval at which each connection is asked for a sign of life, and the time that it may take. A host that is gone, or a
- * firewall that has forgotten a connection, leaves it open and silent, until the system gives it up after a quarter of an hour.
+ * Interval of pings on each connection, and the time for their replies. If a host is gone, or a firewall has forgotten
+ * the connection, it stays open and silent until the system gives it up after a quarter of an hour.
  */
 const PING_INTERVAL_MS = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 
-/** The longest pause between two attempts to reach a Redis that is away. */
+/** The longest pause between attempts to connect. */
 const MAX_PAUSE_MS = 2_000;
 
-/** Milliseconds by which a pause may be longer, so that gateways don't return all at once. */
+/** Random milliseconds on top, so that gateways don't return all at once. */
 const JITTER_MS = 100;
 
-/** Milliseconds after which a reply is late: many times what one takes within a data centre. */
+/** Milliseconds after which a reply counts as late: many times what one takes within a data centre. */
 const LATE_MS = 40;
 
-/** Connections that are asked while a reply is late, so many that hardly ever all of them wait for one. */
+/** Further connections to ask while a reply is late: hardly ever do all of them wait for one. */
 const FURTHER_CONNECTIONS = 3;
 
-/** Creates a client that fails at once while its Redis is away, and comes back by itself. */
+/** The client fails at once while its Redis is away, and reconnects by itself. */
 function createConnection(url: string) {
   return createClient({
     url,
     disableOfflineQueue: true,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
-      // For one that is silent from its first moment. Pings keep others from being idle for so long.
+      // For a connection that is silent from the start. Pings keep others from being idle for so long.
       socketTimeout: 2 * PING_TIMEOUT_MS,
       reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS) + Math.random() * JITTER_MS,
     },
@@ -59,7 +58,7 @@ const expiresIn = (atMs: number) =>
 
 type Connection = ReturnType<typeof createConnection>;
 
-/** Watches a connection until its user ends it, and connects anew where it falls silent. */
+/** Pings a connection until its user ends it, and replaces it if it falls silent. */
 function watch(connection: Connection): void {
   let isPinging = false;
   let isReplacing = false;
@@ -70,7 +69,7 @@ function watch(connection: Connection): void {
     if ((await within(PING_TIMEOUT_MS, pong, LATE)) === LATE && connection.isReady) {
       isReplacing = true;
       connection.destroy();
-      // Once the old socket has told of its end, which would otherwise be taken for that of the new one.
+      // The end of the old socket would otherwise be taken for that of the new one.
       await new Promise((resolve) => setImmediate(resolve));
       isReplacing = false;
       void connection.connect().catch(() => {});
@@ -83,31 +82,28 @@ function watch(connection: Connection): void {
   });
 }
 
-/**
- * True if a Redis is a part of a cluster, which keeps names that are used together apart.
- * @throws Error if it can't be asked
- */
+/** A cluster would keep names apart that scripts use together. */
 async function isInCluster(connection: Connection): Promise<boolean> {
   return /^cluster_enabled:1/m.test(await connection.info('cluster'));
 }
 
 /**
- * Connects to a Redis, and over further connections. One that is away is gone on without, and comes back.
- * @throws ConfigError if it is a part of a cluster
+ * Opens one connection and so many further ones. A Redis that is away is no error: its connections come back.
+ * @throws ConfigError if it is part of a cluster
  */
 export async function connectedTo(url: string, further = 0): Promise<[Connection, ...Connection[]]> {
   const all: [Connection, ...Connection[]] = [
     createConnection(url),
     ...Array.from({ length: further }, () => createConnection(url)),
   ];
-  // Each command that fails for it says so; without a listener the client would end the process.
+  // Failed commands report errors themselves; without a listener the client would end the process.
   for (const connection of all) connection.on('error', () => {});
   await within(
     CONNECT_TIMEOUT_MS,
     Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
   );
   const [first] = all;
-  // One that may not be asked, or is away, is taken for a Redis by itself.
+  // One that can't be asked is taken for no cluster.
   const asking = first.isReady ? isInCluster(first).catch(() => false) : Promise.resolve(false);
   if (await within(PING_TIMEOUT_MS, asking, false)) {
     for (const connection of all) connection.destroy();
@@ -119,12 +115,12 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
   return all;
 }
 
-/** Sends what may be sent several times. */
+/** For questions that may be asked several times. */
 type AskAny = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
 
 /**
- * Asks over one of several connections. A reply that is late holds back all that come behind it; so the same is asked over the
- * next connection, which later questions take first, and so it is if one fails. The reply that comes first counts.
+ * Asks over one of several connections. A late reply holds back all replies behind it, so the question goes over the next
+ * connection as well, which later questions take first; so it does if one fails. The first reply counts.
  */
 function askingAny(connections: readonly Connection[]): AskAny {
   let inTurn = connections;
@@ -136,18 +132,15 @@ function askingAny(connections: readonly Connection[]): AskAny {
       if (reply !== LATE) return reply;
       inTurn = [...inTurn.filter((other) => other !== connection), connection];
     }
-    // The error of one tells more than that of all.
+    // One error tells more than the aggregate of all.
     return Promise.any(replies).catch(() => replies[0] as Promise<never>);
   };
 }
 
-/**
- * Opens a store of values in a Redis, which several gateways may share.
- * @param namespace prefix of the names of the shared counters
- */
+/** @param namespace prefix of the names of counters and leases */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
   const all = await connectedTo(url, FURTHER_CONNECTIONS);
-  // Writes keep their order on this one.
+  // All writes go over one connection, which keeps their order.
   const [client] = all;
   const ask = askingAny(all);
 
@@ -157,7 +150,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       async setMany(entries) {
         const writes = client.multi();
         for (const { key, value, expires } of entries) {
-          // A duration, since the clock of a Redis may be another.
+          // As a duration, since the clock of the Redis may differ.
           const life = expires === undefined ? {} : { expiration: expiresIn(expires) };
           writes.set(key, String(value), life);
         }
@@ -183,12 +176,12 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
   };
 }
 
-/** Milliseconds for which a take is known by its name: the longest that its reply is waited for. */
+/** Milliseconds for which a take is known by its name: the longest wait for its reply. */
 const TAKE_RETENTION_MS = 2_000;
 
 /**
- * Does the same as `mayTake` of the shared counters, with nothing between the look and the count. A take that is
- * asked for again was counted the first time.
+ * Does the same as `mayTake` of the shared counters, atomically. A take that is asked for again was counted the first
+ * time.
  */
 const TAKE = `
 local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
@@ -212,7 +205,7 @@ redis.call('SET', KEYS[4], '', 'PX', ARGV[7])
 return {1, calls, callsInMonth, text}
 `;
 
-/** Puts a call back. Counters that are past their time stay away. */
+/** Expired counters stay away. */
 const PUT_BACK = `
 for _, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or '0') > 0 then redis.call('DECR', key) end
@@ -245,7 +238,7 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
     read: (account, at) => run(account, at, 'read'),
     async putBack(account, { minute, month }) {
       const keys = [`minute:${minute}`, `month:${month}`].map((what) => keyOf(account, what));
-      // Over one connection: a call that was put back twice would count one too few.
+      // Not by `ask`: a call that is put back twice would count one too few.
       await client.eval(PUT_BACK, { keys, arguments: [] });
     },
     async note(account, note) {
@@ -257,8 +250,8 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
 }
 
 /**
- * Does the same as `statesOf` of the leases, with nothing between the look and the lease. Leases that are the holder's already,
- * since it asks again, are taken once more.
+ * Does the same as `statesOf` of the leases, atomically. Leases that the holder has already, since it asks again, are
+ * taken once more.
  */
 const LEASE = `
 local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
@@ -283,13 +276,13 @@ for _, key in ipairs(KEYS) do
 end
 `;
 
-/** Names that one script looks at, so that none keeps others waiting. */
+/** Names for one script, so that none keeps other clients waiting. */
 const NAMES_A_SCRIPT = 500;
 
 function leasesIn(client: Connection, ask: AskAny, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
-  /** Runs by parts: all are sent at once, and are one round trip. */
+  /** All parts are sent at once, so they take one round trip. */
   const inParts = <T>(names: readonly string[], run: (some: readonly string[], from: number) => Promise<T>) =>
     Promise.all(
       Array.from({ length: Math.ceil(names.length / NAMES_A_SCRIPT) }, (_, part) => {
@@ -316,7 +309,7 @@ function leasesIn(client: Connection, ask: AskAny, namespace: string): Leases {
         ),
       );
       const states = parts.flat() as LeaseState[];
-      // Each script has looked at its own names alone. Where others are at some of the batch, nothing of it is taken.
+      // Each script knows its own names alone. If others are fetching some of the batch, nothing of it is taken.
       if (!isWhole || parts.length < 2 || !states.some(isAway)) return states;
       await end(
         group,

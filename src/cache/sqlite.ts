@@ -15,36 +15,32 @@ import {
 } from './backing.ts';
 import type { Leases, SharedCounters, TakenState } from './store.ts';
 
-/** Milliseconds that a write waits for another process that writes. */
+/** Milliseconds that a write waits for another process. */
 const BUSY_TIMEOUT_MS = 100;
 
-/** Writes after which entries past their time are swept out. */
 const WRITES_BETWEEN_SWEEPS = 500;
 
 const IN_MEMORY = ':memory:';
 
-/** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE = new Set([11, 26]);
 
-/** SQLite's codes for no room: SQLITE_IOERR, SQLITE_FULL. */
+/** SQLITE_IOERR, SQLITE_FULL. */
 const FULL = new Set([10, 13]);
 
-/** The same, and those for a file that another process has locked: SQLITE_BUSY, SQLITE_LOCKED. */
+/** Also SQLITE_BUSY and SQLITE_LOCKED: another process has locked the file. */
 const PASSING = new Set([...FULL, 5, 6]);
 
-/** The operating system's codes for no room. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
 
-/** Endings of the files that SQLite keeps for a database. */
 const FILE_ENDINGS = ['', '-wal', '-shm'];
 
-/** Mode of the file: the owner alone reads and writes data that was fetched with a key. */
+/** Only the owner may read data that was fetched with a key. */
 const MODE = 0o600;
 
 /**
- * Loads the library that comes with Node. It announces itself as experimental, so that nobody should be told who has not
- * asked for it.
- * @returns a function that opens a file which the owner alone reads, and several processes may write
+ * Loads Node's own library only if it is used, since it announces itself as experimental.
+ * @returns a function that opens a file which several processes of one user may write
  */
 export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number) => DatabaseSync> {
   const { DatabaseSync: Database } = await import('node:sqlite');
@@ -56,7 +52,7 @@ export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number
   };
 }
 
-/** Does the first work on a database, which is closed if that fails. */
+/** Closes the database if the work fails. */
 export function orClose<T>(db: DatabaseSync, work: () => T): T {
   try {
     return work();
@@ -67,9 +63,9 @@ export function orClose<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
- * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While there is no room, or
- * another process has it locked, it fails like any other store.
+ * Opens a store in one file, which survives a restart and may be shared by processes of one machine. A damaged file is
+ * set aside, and an empty one takes its place: lost values can be fetched again. While there is no room, or another
+ * process has it locked, it fails like any other store.
  * @param onError called with each file that was set aside
  * @throws ConfigError if the file can't be opened, or can't hold a cache
  */
@@ -83,7 +79,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   };
   const listeners: (() => void)[] = [];
   let file: ReturnType<typeof open> | null = null;
-  /** True if the file was lost, and no other has taken its place yet. */
+  /** True from the loss of the file until another one is open. */
   let isLost = false;
 
   function opened(): ReturnType<typeof open> {
@@ -105,14 +101,14 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     if (!isPassing(error)) throw settingsError(`CACHE_URL: ${path} can't hold a cache: ${messageOf(error)}`);
   }
 
-  /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */
+  /** Damage may show at any time: the work that meets it fails, and later work finds another file. */
   async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
     const used = file ?? opened();
     try {
       return await onceUnlocked(() => work(used), BUSY_TIMEOUT_MS);
     } catch (error) {
       if (isDamage(error) && used === file) {
-        // Without a file until another is open, or each try would find the one that is closed.
+        // Later work must not find the closed one.
         file = null;
         isLost = true;
         used.close();
@@ -207,7 +203,7 @@ function storeIn(db: DatabaseSync): OpenedFile {
   };
 }
 
-/** Counts in one row an account; a transaction that writes keeps other processes out. */
+/** One row for each account. */
 function countersIn(db: DatabaseSync): SharedCounters {
   const select = db.prepare(
     'SELECT minute, calls, month, calls_in_month AS callsInMonth, note FROM shared_counters WHERE account = ?',
@@ -255,11 +251,11 @@ function prepareTables(db: DatabaseSync): void {
 }
 
 function isDamage(error: unknown): boolean {
-  // Further bits say more of the damage.
+  // Higher bits hold details.
   return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
 }
 
-/** True if a file may be opened later, though not now. */
+/** True if another try may succeed later. */
 function isPassing(error: unknown, codes = PASSING): error is Error {
   if (!(error instanceof Error)) return false;
   if ('errcode' in error) return codes.has(Number(error.errcode) & 0xff);
@@ -280,7 +276,7 @@ export function withRoom<T>(path: string, open: () => T): T {
   }
 }
 
-/** Makes the file if it isn't there; SQLite gives those beside it the same mode. */
+/** SQLite gives the files beside it the same mode. */
 function makePrivate(path: string): void {
   if (path === IN_MEMORY) return;
   closeSync(openSync(path, 'a', MODE));
@@ -291,7 +287,6 @@ function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
-/** Sets a damaged file aside under another name. */
 function setAside(path: string, damage: unknown, onError: OnError): void {
   const aside = `${path}.damaged-${Date.now()}`;
   for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
@@ -299,21 +294,21 @@ function setAside(path: string, damage: unknown, onError: OnError): void {
 }
 
 /**
- * Has work on a file fail at once while another process has it locked, in place of a wait in which nothing else would be
- * done: see {@link onceUnlocked}. A file is opened before that.
+ * Has work on a locked file fail at once: SQLite's own wait would block the event loop, see {@link onceUnlocked}. Not for
+ * the opening of a file.
  */
 export function waitForNobody(db: DatabaseSync): void {
   db.exec('PRAGMA busy_timeout = 0;');
 }
 
-/** SQLite's code for a file that another process has locked. */
+/** SQLITE_BUSY: another process has locked the file. */
 const BUSY = 5;
 
-/** Milliseconds between tries of work on a file that is locked. */
+/** Milliseconds between tries, the last one again and again. */
 const BUSY_PAUSES_MS = [1, 2, 5, 10, 20] as const;
 
 /**
- * Does work on a file once no other process has it locked. It waits between tries, and lets everybody else go on.
+ * Tries work until no other process has the file locked, without blocking the event loop.
  * @param work does all or nothing
  * @param patienceMs milliseconds after which it fails
  */
@@ -333,7 +328,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY;
 }
 
-/** Does all of some work, or none of it: nothing comes between. */
+/** All or nothing, and nothing in between. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {

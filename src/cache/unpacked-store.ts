@@ -10,7 +10,7 @@ const MIN_PACKED_CHARS = 1_000;
 /** First character of compressed text; JSON never begins with it. */
 const MARK = '~';
 
-/** The entry for a text past reading: it holds nothing. */
+/** The entry of a text that can't be read: it holds nothing. */
 const NOTHING = {};
 
 /** Turns Keyv's envelopes into text: JSON, and compressed if that pays. Text that can't be read holds nothing. */
@@ -31,22 +31,21 @@ export const packing = {
   },
 };
 
-/** A text with the envelope that it was read as, or written from. */
+/** A text, and the envelope that it was read as or written from. */
 interface CachedString {
   readonly text: string;
   readonly envelope: unknown;
-  /** The entry, if the store couldn't take it; undefined if it has. */
+  /** The entry, if the store could not take it. */
   readonly unwritten?: KeyvStorageEntry | undefined;
 }
 
 /** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
 export class StandInCache extends BoundedCache<CachedString> {
-  /** @param maxBytes bytes that may be cached, roughly */
   constructor(maxBytes: number) {
     super(maxBytes, ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope));
   }
 
-  /** Notes if the store has taken texts, as far as there are no later ones. */
+  /** Notes if the store has taken texts, unless there are later ones by now. */
   note(entries: readonly KeyvStorageEntry[], isWritten: boolean): void {
     for (const entry of entries) {
       const cachedEntry = this.get(entry.key);
@@ -61,7 +60,7 @@ export class StandInCache extends BoundedCache<CachedString> {
   }
 }
 
-/** Returns the instant at which a value was sent, or at which the service last judged a key. */
+/** The instant at which a value was sent, or at which the service last judged a key. */
 function instantOf(envelope: unknown): number {
   const value = isObject(envelope) && isObject(envelope.value) ? envelope.value : {};
   const instants = [value.atMs, value.acceptedAtMs, value.refusedAtMs];
@@ -73,9 +72,9 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
 }
 
 /**
- * Keeps envelopes as texts in a store of another process. The last envelope of each key's text is cached in this process, so that
- * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
- * it is. What the store couldn't take is read here, until it has taken it or has something later.
+ * Keeps envelopes as texts in a store of another process. The last envelope of each key is cached in this process, so
+ * that a text that hasn't changed is not decompressed, parsed and decoded again. Envelopes are shared: readers must not
+ * change them. What the store could not take is served from here until it has taken it, or has something later.
  */
 export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandInCache): Texts & Shrinkable {
   function envelopeOf(key: string, text: unknown): unknown {
