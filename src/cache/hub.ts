@@ -1,7 +1,7 @@
 import { createBirpc } from 'birpc';
 import { type AccountCounts, type Backing, countersOver, createLeases } from './backing.ts';
 import { createLru, type Shrinkable, ValueCache } from './lru.ts';
-import type { HubLink, Lease, LeaseTerms, Note, Window } from './store.ts';
+import type { HubLink, Lease, LeaseTerms } from './store.ts';
 
 const MAX_ACCOUNTS = 50_000;
 
@@ -98,16 +98,16 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
       firsts.set(name, first);
       return first;
     },
-    'counters.take': (account: string, at: Window) => counters.take(account, at),
-    'counters.read': (account: string, at: Window) => counters.read(account, at),
-    'counters.putBack': (account: string, at: Window) => counters.putBack(account, at),
-    'counters.note': (account: string, note: Note) => counters.note(account, note),
+    'counters.take': counters.take,
+    'counters.read': counters.read,
+    'counters.putBack': counters.putBack,
+    'counters.note': counters.note,
     async 'leases.take'(lease: Lease, terms: LeaseTerms) {
       const states = await leases.take(lease, terms);
       if (states?.includes('own')) taken.set(lease.holder, lease);
       return states;
     },
-    'leases.look': (group: string, names: readonly string[]) => leases.look(group, names),
+    'leases.look': leases.look,
     'leases.end'(lease: Lease, isFetched: boolean) {
       taken.delete(lease.holder);
       return leases.end(lease, isFetched);

@@ -11,20 +11,11 @@ export interface Shrinkable {
   shrink(share: number): void;
 }
 
-/** A value that is cached of an object for as long as the object lives. */
-export interface ObjectMemo<Value> {
-  of(owner: object): Value | undefined;
-  /** Returns the values of stored objects by their places; undefined for one that has none, or is no object. */
-  ofValues(stored: readonly ({ readonly value: unknown } | undefined)[]): (Value | undefined)[];
-  put(owner: object, value: Value): Value;
-  putMany(owners: readonly object[], values: readonly Value[]): void;
-}
-
 /**
- * Caches on the object itself, out of sight of JSON and of copies. A WeakMap would do the same, but until the next
- * full collection the engine keeps all that a WeakMap leads to, even of objects that nobody holds any longer.
+ * Caches a value on the object that it was made of, out of sight of JSON and of copies. A WeakMap would do the same, but
+ * until the next full collection the engine keeps all that a WeakMap leads to, even of objects that nobody holds.
  */
-export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
+export function createObjectMemo<Value>(what: string) {
   const key = Symbol(what);
   type Owner = { [key]?: Value };
   function put(owner: object, value: Value): Value {
@@ -33,10 +24,12 @@ export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
     return value;
   }
   return {
-    of: (owner) => (owner as Owner)[key],
-    ofValues: (stored) => stored.map((one) => (one?.value as Owner | null | undefined)?.[key]),
+    of: (owner: object) => (owner as Owner)[key],
+    /** Undefined for a stored value that is no object, or has none. */
+    ofValues: (stored: readonly ({ readonly value: unknown } | undefined)[]) =>
+      stored.map((one) => (one?.value as Owner | null | undefined)?.[key]),
     put,
-    putMany(owners, values) {
+    putMany(owners: readonly object[], values: readonly Value[]): void {
       for (let i = 0; i < owners.length; i += 1) put(owners[i] as object, values[i] as Value);
     },
   };

@@ -5,7 +5,6 @@ import { settingsError } from '../config/config.ts';
 import { messageOf } from '../shared/errors.ts';
 import {
   type AccountCounts,
-  type Adapter,
   type Backing,
   countersOver,
   leasesOver,
@@ -102,7 +101,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   }
 
   /** Damage may show at any time: the work that meets it fails, and later work finds another file. */
-  async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
+  async function withFile<T>(work: (opened: ReturnType<typeof open>) => Promise<T>): Promise<T> {
     const used = file ?? opened();
     try {
       return await onceUnlocked(() => work(used), BUSY_TIMEOUT_MS);
@@ -111,7 +110,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
         // Later work must not find the closed one.
         file = null;
         isLost = true;
-        used.close();
+        void used.close();
         // Another process may have been faster.
         if (inodeOf(path) === used.inode) setAside(path, error, onError);
         opened();
@@ -139,22 +138,11 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     clear: (prefix) => withFile((opened) => opened.clear(prefix)),
     first: (name, value) => withFile((opened) => opened.first(name, value)),
     onReturn: (listener) => void listeners.push(listener),
-    async close() {
-      file?.close();
-    },
+    close: async () => file?.close(),
   };
 }
 
-interface OpenedFile {
-  readonly adapter: Adapter;
-  clear(prefix: string): Promise<void>;
-  first(name: string, value: string): Promise<string>;
-  readonly sharedCounters: SharedCounters;
-  readonly leases: Leases;
-  close(): void;
-}
-
-function storeIn(db: DatabaseSync): OpenedFile {
+function storeIn(db: DatabaseSync) {
   prepareTables(db);
   const select = db.prepare(
     'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
@@ -199,8 +187,8 @@ function storeIn(db: DatabaseSync): OpenedFile {
       db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)').run(name, value);
       return String(db.prepare('SELECT value FROM firsts WHERE name = ?').get(name)?.value ?? value);
     },
-    close: () => db.close(),
-  };
+    close: async () => db.close(),
+  } satisfies Backing;
 }
 
 /** One row for each account. */
@@ -250,16 +238,19 @@ function prepareTables(db: DatabaseSync): void {
   `);
 }
 
+/** Returns SQLite's code of an error, without its details, which the higher bits hold; 0 if it is none of SQLite's. */
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+}
+
 function isDamage(error: unknown): boolean {
-  // Higher bits hold details.
-  return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
+  return DAMAGE.has(codeOf(error));
 }
 
 /** True if another try may succeed later. */
 function isPassing(error: unknown, codes = PASSING): error is Error {
-  if (!(error instanceof Error)) return false;
-  if ('errcode' in error) return codes.has(Number(error.errcode) & 0xff);
-  return 'code' in error && NO_ROOM.has(String(error.code));
+  const isNoRoom = error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code));
+  return isNoRoom || codes.has(codeOf(error));
 }
 
 /**
@@ -318,14 +309,10 @@ export async function onceUnlocked<T>(work: () => T | Promise<T>, patienceMs: nu
     try {
       return await work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= untilMs) throw error;
+      if (codeOf(error) !== BUSY || performance.now() >= untilMs) throw error;
     }
     await pause(BUSY_PAUSES_MS[tries] ?? BUSY_PAUSES_MS.at(-1));
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY;
 }
 
 /** All or nothing, and nothing in between. */
