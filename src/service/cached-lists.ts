@@ -64,26 +64,15 @@ export function isBetterOld(failure: unknown): failure is Failure {
   return failure instanceof Failure && BETTER_OLD.has(failure.code);
 }
 
-/** What all askings have in common. */
+/** What all calls have in common. */
 interface Stage extends ListCache {
   readonly inFlight: InFlight;
   readonly send: Send;
   readonly outage: { failure(route: string): Failure | null };
-  /** Called with each call that was answered from the cache. */
   readonly onCached: ((call: Call) => void) | undefined;
 }
 
-/** A call of an endpoint, on behalf of an operation. */
-interface Asked<Params, Result> {
-  readonly endpoint: Endpoint<Params, Result>;
-  readonly params: Params;
-  readonly call: Call;
-  readonly tenant: Tenant;
-  readonly sending: Sending;
-  readonly maxAgeMs: number;
-}
-
-/** What is cached of its answer, fresh or stale; null if nothing is. */
+/** What is cached of an answer, fresh or stale; null if nothing is. */
 type Cached<Result> = CachedRecords<Result> | null;
 
 /**
@@ -102,123 +91,170 @@ export function cachedStage(
   const stage: Stage = { ...cache, inFlight: cache.inFlight ?? ALONE, send, outage, onCached };
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     checkRight(sending.caller, endpoint.tag);
-    const call = makeCall(endpoint, params);
-    const tenant = call.isPublic ? PUBLIC : sending.caller.tenant;
-    const asked = { endpoint, params, call, tenant, sending, maxAgeMs };
-    if (!isCaching(stage, endpoint)) return fetchMissing(stage, asked, null);
-    const reading = cachedRecords(endpoint, params, call, tenant, cache.tenantCache);
-    sending.waits?.store.timing(reading);
-    return mapValue(reading, (entry) =>
-      isFresh(stage, asked, entry) ? serveFresh(stage, asked, entry) : fetchMissing(stage, asked, entry),
-    );
+    return new CachedCall(stage, endpoint, params, sending, maxAgeMs).answer();
   };
 }
 
-function isCaching({ tenantCache }: Stage, { caching }: Pick<Endpoint, 'caching'>): boolean {
-  return caching !== 'none' && tenantCache !== NO_TENANT_CACHE;
-}
+/** A call of an endpoint, on behalf of an operation. */
+class CachedCall<Params, Result> {
+  readonly #stage: Stage;
+  readonly #endpoint: Endpoint<Params, Result>;
+  readonly #params: Params;
+  readonly #sending: Sending;
+  readonly #maxAgeMs: number;
+  readonly #call: Call;
+  readonly #tenant: Tenant;
+  readonly #isCaching: boolean;
+  /** The cache of the answer: if we hold none, the one in which others who share the store look for it. */
+  readonly #cache: TenantCache | null;
 
-/** Returns the milliseconds for which an answer is fresh. */
-function freshMs(
-  { freshness: { ttlMs } }: Stage,
-  { maxAgeMs }: { readonly maxAgeMs: number },
-  allowedMs: number | null,
-): number {
-  // Only callers for whom nothing is asked (offline) have an endless `ttlMs`.
-  if (ttlMs === Number.POSITIVE_INFINITY) return maxAgeMs;
-  return Math.min(allowedMs ?? ttlMs, ttlMs, maxAgeMs);
-}
-
-function isFresh<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: Cached<Result>,
-): cached is CachedRecords<Result> {
-  if (cached === null || !stage.tenantCache.isAccepted(asked.tenant)) return false;
-  return stage.now() - cached.atMs < freshMs(stage, asked, cached.answer.allowedMs);
-}
-
-function serveFresh<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: CachedRecords<Result>,
-): Result | null {
-  const { sending, call } = asked;
-  sending.bill.cached += 1;
-  if (stage.lookups !== undefined) stage.lookups.hits += 1;
-  const { atMs } = cached;
-  sending.onCached?.(atMs + freshMs(stage, asked, cached.answer.allowedMs), call.route, atMs, atMs);
-  stage.onCached?.(call);
-  return recordsIn(cached, call);
-}
-
-/** Fetches an answer, or takes it from another gateway that shares the store and is fetching it at the moment. */
-function fetchMissing<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: Cached<Result>,
-): Promise<Result | null> {
-  const { endpoint } = asked;
-  if (isCaching(stage, endpoint) && stage.lookups !== undefined) stage.lookups.misses += 1;
-  const shared = endpoint.caching === 'none' ? null : stage.inFlight.cache;
-  return shared === null ? fetchRecords(stage, asked, cached) : fetchOnce(stage, asked, cached, shared);
-}
-
-/** Fetches an answer once for all gateways that share a cache: the others wait, and read it there. */
-async function fetchOnce<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: Cached<Result>,
-  shared: TenantCache,
-): Promise<Result | null> {
-  const { endpoint, params, call, tenant, sending } = asked;
-  sending.deadline?.start();
-  const startedAtMs = stage.now();
-  let records: Result | null = null;
-  const together = stage.inFlight.together({
-    group: tenant.digest,
-    names: [nameOf(call)],
-    signal: sending.signal,
-    async fetch() {
-      records = await fetchRecords(stage, asked, cached);
-    },
-    async takeOver(names) {
-      const entry = await cachedRecords(endpoint, params, call, tenant, shared);
-      if (entry === null || !shared.isAccepted(tenant)) return names;
-      const forMs = isCaching(stage, endpoint) ? freshMs(stage, asked, entry.answer.allowedMs) : 0;
-      // One that came since the wait began counts, however soon it is stale.
-      if (entry.atMs < startedAtMs && stage.now() - entry.atMs >= forMs) return names;
-      sending.bill.shared += 1;
-      sending.onFetched?.(forMs > 0 ? entry.atMs + forMs : 0);
-      records = recordsIn(entry, call);
-      return [];
-    },
-  });
-  sending.waits?.service.timing(together);
-  try {
-    await together;
-    return records;
-  } catch (error) {
-    if (!sending.signal.aborted) throw error;
-    // Nothing is sent any more, but a stale answer may be served.
-    return fetchRecords(stage, asked, cached);
+  constructor(
+    stage: Stage,
+    endpoint: Endpoint<Params, Result>,
+    params: Params,
+    sending: Sending,
+    maxAgeMs: number,
+  ) {
+    this.#stage = stage;
+    this.#endpoint = endpoint;
+    this.#params = params;
+    this.#sending = sending;
+    this.#maxAgeMs = maxAgeMs;
+    this.#call = makeCall(endpoint, params);
+    this.#tenant = this.#call.isPublic ? PUBLIC : sending.caller.tenant;
+    const mayCache = endpoint.caching !== 'none';
+    this.#isCaching = mayCache && stage.tenantCache !== NO_TENANT_CACHE;
+    this.#cache = this.#isCaching ? stage.tenantCache : mayCache ? stage.inFlight.cache : null;
   }
-}
 
-async function fetchRecords<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: Cached<Result>,
-): Promise<Result | null> {
-  const { call, sending } = asked;
-  try {
-    const down = mayBeStale(stage, asked, cached) ? stage.outage.failure(call.route) : null;
-    if (down !== null) throw down.with({ route: call.route, attempts: 0 });
-    const sent = stage.send(call, conditional(sending, cached?.answer));
-    sending.waits?.service.timing(sent);
-    return handleAnswer(stage, asked, cached, await sent);
-  } catch (error) {
-    return handleFailure(stage, asked, cached, error);
+  answer(): PromiseOrValue<Result | null> {
+    if (!this.#isCaching) return this.#fetchMissing(null);
+    const reading = this.#cachedIn(this.#stage.tenantCache);
+    this.#sending.waits?.store.timing(reading);
+    return mapValue(reading, (cached) =>
+      this.#isFresh(cached) ? this.#serveFresh(cached) : this.#fetchMissing(cached),
+    );
+  }
+
+  #cachedIn(cache: TenantCache): PromiseOrValue<Cached<Result>> {
+    return cachedRecords(this.#endpoint, this.#params, this.#call, this.#tenant, cache);
+  }
+
+  /** Returns the milliseconds for which an answer is fresh. */
+  #freshMs(allowedMs: number | null): number {
+    const { ttlMs } = this.#stage.freshness;
+    // Only callers for whom nothing is asked (offline) have an endless `ttlMs`.
+    if (ttlMs === Number.POSITIVE_INFINITY) return this.#maxAgeMs;
+    return Math.min(allowedMs ?? ttlMs, ttlMs, this.#maxAgeMs);
+  }
+
+  #isFresh(cached: Cached<Result>): cached is CachedRecords<Result> {
+    const { tenantCache, now } = this.#stage;
+    if (cached === null || !tenantCache.isAccepted(this.#tenant)) return false;
+    return now() - cached.atMs < this.#freshMs(cached.answer.allowedMs);
+  }
+
+  #serveFresh(cached: CachedRecords<Result>): Result | null {
+    const { lookups, onCached } = this.#stage;
+    this.#sending.bill.cached += 1;
+    if (lookups !== undefined) lookups.hits += 1;
+    const { atMs } = cached;
+    this.#sending.onCached?.(atMs + this.#freshMs(cached.answer.allowedMs), this.#call.route, atMs, atMs);
+    onCached?.(this.#call);
+    return recordsIn(cached, this.#call);
+  }
+
+  /** Fetches an answer, or takes it from another gateway that shares the store and is fetching it at the moment. */
+  #fetchMissing(cached: Cached<Result>): Promise<Result | null> {
+    const { lookups, inFlight } = this.#stage;
+    if (this.#isCaching && lookups !== undefined) lookups.misses += 1;
+    const shared = this.#endpoint.caching === 'none' ? null : inFlight.cache;
+    return shared === null ? this.#fetchRecords(cached) : this.#fetchOnce(cached, shared);
+  }
+
+  /** Fetches an answer once for all gateways that share a cache: the others wait, and read it there. */
+  async #fetchOnce(cached: Cached<Result>, shared: TenantCache): Promise<Result | null> {
+    const { now, inFlight } = this.#stage;
+    const sending = this.#sending;
+    sending.deadline?.start();
+    const startedAtMs = now();
+    let records: Result | null = null;
+    const together = inFlight.together({
+      group: this.#tenant.digest,
+      names: [nameOf(this.#call)],
+      signal: sending.signal,
+      fetch: async () => {
+        records = await this.#fetchRecords(cached);
+      },
+      takeOver: async (names) => {
+        const entry = await this.#cachedIn(shared);
+        if (entry === null || !shared.isAccepted(this.#tenant)) return names;
+        const forMs = this.#isCaching ? this.#freshMs(entry.answer.allowedMs) : 0;
+        // One that came since the wait began counts, however soon it is stale.
+        if (entry.atMs < startedAtMs && now() - entry.atMs >= forMs) return names;
+        sending.bill.shared += 1;
+        sending.onFetched?.(forMs > 0 ? entry.atMs + forMs : 0);
+        records = recordsIn(entry, this.#call);
+        return [];
+      },
+    });
+    sending.waits?.service.timing(together);
+    try {
+      await together;
+      return records;
+    } catch (error) {
+      if (!sending.signal.aborted) throw error;
+      // Nothing is sent any more, but a stale answer may be served.
+      return this.#fetchRecords(cached);
+    }
+  }
+
+  async #fetchRecords(cached: Cached<Result>): Promise<Result | null> {
+    const { route } = this.#call;
+    try {
+      const down = this.#mayBeStale(cached) ? this.#stage.outage.failure(route) : null;
+      if (down !== null) throw down.with({ route, attempts: 0 });
+      const sent = this.#stage.send(this.#call, conditional(this.#sending, cached?.answer));
+      this.#sending.waits?.service.timing(sent);
+      return this.#handleAnswer(cached, await sent);
+    } catch (error) {
+      return this.#handleFailure(cached, error);
+    }
+  }
+
+  #handleAnswer(cached: Cached<Result>, answer: Answer): Result | null {
+    const { records, entry } = tracing(this.#sending.trace, 'decode', () =>
+      readAnswer(this.#endpoint, this.#params, answer, cached?.answer),
+    );
+    const isByHeaders = this.#endpoint.caching === 'http' && this.#cache !== null;
+    const allowedMs = isByHeaders ? allowanceOf(answer, entry) : null;
+    const mayStore = allowedMs !== 'no-store';
+    const forMs = this.#isCaching && mayStore ? this.#freshMs(allowedMs) : 0;
+    this.#sending.onFetched?.(forMs > 0 ? answer.receivedAt + forMs : 0);
+    if (mayStore) this.#store({ ...entry, allowedMs }, answer.receivedAt);
+    return records;
+  }
+
+  #handleFailure(cached: Cached<Result>, error: unknown): Result | null {
+    const isUnknown = cached === null || cached.answer.status === 422;
+    const refused = isUnknown ? refusedAnswer(error, this.#call) : null;
+    if (refused !== null) this.#store(refused, this.#stage.now());
+    if (!this.#mayBeStale(cached) || !isBetterOld(error)) throw error;
+    billStale(this.#sending.bill, this.#call.route, error, cached.atMs, this.#stage.now());
+    this.#sending.onStale?.(cached.records, error.code);
+    return cached.records;
+  }
+
+  /** True if a stale answer may be served, should the service give none. */
+  #mayBeStale(cached: Cached<Result>): cached is CachedRecords<Result> {
+    const { freshness, now, tenantCache } = this.#stage;
+    if (cached === null || cached.answer.status === 422) return false;
+    const mostMs = Math.min(freshness.ttlMs + freshness.staleMs, this.#maxAgeMs);
+    return now() - cached.atMs <= mostMs && tenantCache.refusal(this.#tenant) === null;
+  }
+
+  #store(entry: CachedAnswer, atMs: number): void {
+    this.#cache?.save(this.#tenant, new Map([[nameOf(this.#call), entry]]), atMs);
   }
 }
 
@@ -226,64 +262,4 @@ async function fetchRecords<Params, Result>(
 function conditional(sending: Sending, cached: CachedAnswer | undefined): Sending {
   const etag = cached?.etag ?? null;
   return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
-}
-
-function handleAnswer<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: Cached<Result>,
-  answer: Answer,
-): Result | null {
-  const { endpoint, params, sending } = asked;
-  const { records, entry } = tracing(sending.trace, 'decode', () =>
-    readAnswer(endpoint, params, answer, cached?.answer),
-  );
-  const isByHeaders = endpoint.caching === 'http' && cacheOf(stage, endpoint) !== null;
-  const allowedMs = isByHeaders ? allowanceOf(answer, entry) : null;
-  const mayStore = allowedMs !== 'no-store';
-  const forMs = isCaching(stage, endpoint) && mayStore ? freshMs(stage, asked, allowedMs) : 0;
-  sending.onFetched?.(forMs > 0 ? answer.receivedAt + forMs : 0);
-  if (mayStore) store(stage, asked, { ...entry, allowedMs }, answer.receivedAt);
-  return records;
-}
-
-function handleFailure<Params, Result>(
-  stage: Stage,
-  asked: Asked<Params, Result>,
-  cached: Cached<Result>,
-  error: unknown,
-): Result | null {
-  const { call, sending } = asked;
-  const refused = cached === null || cached.answer.status === 422 ? refusedAnswer(error, call) : null;
-  if (refused !== null) store(stage, asked, refused, stage.now());
-  if (!mayBeStale(stage, asked, cached) || !isBetterOld(error)) throw error;
-  billStale(sending.bill, call.route, error, cached.atMs, stage.now());
-  sending.onStale?.(cached.records, error.code);
-  return cached.records;
-}
-
-/** True if a stale answer may be served, should the service give none. */
-function mayBeStale<Params, Result>(
-  { freshness, now, tenantCache }: Stage,
-  { maxAgeMs, tenant }: Asked<Params, Result>,
-  cached: Cached<Result>,
-): cached is CachedRecords<Result> {
-  if (cached === null || cached.answer.status === 422) return false;
-  const mostMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
-  return now() - cached.atMs <= mostMs && tenantCache.refusal(tenant) === null;
-}
-
-/** Finds the cache of an endpoint's answers: if we hold none, the one in which others who share the store look for them. */
-function cacheOf(stage: Stage, endpoint: Pick<Endpoint, 'caching'>): TenantCache | null {
-  if (isCaching(stage, endpoint)) return stage.tenantCache;
-  return endpoint.caching === 'none' ? null : stage.inFlight.cache;
-}
-
-function store<Params, Result>(
-  stage: Stage,
-  { endpoint, call, tenant }: Asked<Params, Result>,
-  entry: CachedAnswer,
-  atMs: number,
-): void {
-  cacheOf(stage, endpoint)?.save(tenant, new Map([[nameOf(call), entry]]), atMs);
 }
