@@ -8,46 +8,43 @@ import type { InFlight, TenantCache } from './tenant-cache.ts';
 type WantedNames = Parameters<InFlight['together']>[0];
 
 /**
- * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
- * And the interval at which it is renewed for as long as the fetch goes on: two may fail.
+ * Milliseconds that a lease lasts without renewal, which is how long others wait for a process that was killed; and the
+ * interval of renewals, of which two may fail.
  */
 const LIFE_MS = 600;
 const RENEWAL_MS = 150;
 
-/** Names of one batch beyond which none is leased: a fetch of so many takes its time to plan and to make anyway. */
+/** A batch of more names is not leased: it takes its time to plan and to fetch anyway. */
 const MAX_NAMES_TOGETHER = 5_000;
 
 /**
- * Milliseconds, at most, that a name which nobody fetches waits while others are fetching the rest of the batch: mostly
- * they have been asked for the same, and are about to fetch this too. And the share of a usual fetch's time that it
- * waits: the wait comes before the fetch, and must not be felt beside it.
+ * The longest wait, in milliseconds, of a name that nobody fetches while others are fetching the rest of the batch: mostly
+ * they have been asked for the same, and are about to fetch this too. And the wait as a share of a fetch's usual time, so
+ * that it is not felt beside the fetch.
  */
 const MAX_WAIT_MS = 250;
 const WAIT_SHARE = 0.25;
 
-/** Weight of the newest fetch in the usual time of one. */
+/** Weight of the newest fetch in the moving average. */
 const NEWEST_SHARE = 0.2;
 
-/** The first pause between looks at what others fetch, and the longest: each is longer by half than the last. */
+/** The first and the longest pause between looks at what others fetch; each is half as long again as the last. */
 const FIRST_LOOK_MS = 10;
 const MAX_LOOK_MS = 50;
 
-/** @param maxWaitMs the longest that anybody waits for others, in milliseconds */
+/** @param maxWaitMs the longest wait for others */
 export function createInFlight(
   leases: Leases,
   cache: TenantCache,
   clock: Clock,
   maxWaitMs: number,
 ): InFlight {
-  /** Names that this process fetches or is about to, with the state of each. */
+  /** States of the names that this process fetches or is about to. */
   const pending = new Map<string, Promise<LeaseState>>();
   /** Milliseconds that a fetch usually takes. */
   let usualMs = MAX_WAIT_MS / WAIT_SHARE;
 
-  /**
-   * Takes leases, but for names that this process has already: those are its own.
-   * @returns the leases that are taken, and the state of each name
-   */
+  /** Takes leases of the names that this process doesn't have already; returns the state of each name. */
   async function take(group: string, names: readonly string[], terms: Terms) {
     const pendingStates = names.map((name) => pending.get(`${group} ${name}`));
     const asked = names.filter((_, i) => pendingStates[i] === undefined);
@@ -68,14 +65,13 @@ export function createInFlight(
       const mine = pendingStates[i];
       if (mine !== undefined) stateOf.set(name, await mine);
     }
-    // If the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and
-    // is ended.
+    // Without the store each fetches for itself. A lease whose reply was lost may have been taken, so it is ended as well.
     for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
     const leasedNames = states === null ? asked : asked.filter((_, i) => states[i] === 'own');
     return { stateOf, leased: { ...lease, names: leasedNames } };
   }
 
-  /** Renews a lease from time to time; returns a function that stops that. */
+  /** Returns a function that stops it. */
   function startRenewing(lease: Lease): () => void {
     const passedOver = lease.names.map(() => awayState(lease.holder));
     let cancel = () => {};
@@ -100,7 +96,7 @@ export function createInFlight(
       usualMs += NEWEST_SHARE * (performance.now() - startedMs - usualMs);
     } finally {
       for (const name of lease.names) pending.delete(`${lease.group} ${name}`);
-      // Nobody waits for it, but all who read a lease as ended find the values that it was for.
+      // Not before the values are stored: whoever finds the lease ended looks for them.
       const end = () => {
         stopRenewing();
         void leases.end(lease, isFetched);
@@ -116,7 +112,7 @@ export function createInFlight(
     const waitUntilMs = startedMs + Math.min(MAX_WAIT_MS, WAIT_SHARE * usualMs, maxWaitMs);
     const fetching: Promise<void>[] = [];
     const begin = (work: Promise<void>) => {
-      // An error of it is thrown at the end.
+      // Errors are thrown at the end.
       work.catch(() => {});
       fetching.push(work);
     };
@@ -129,7 +125,7 @@ export function createInFlight(
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (mine.length === missing.length) break;
       for (const [name, state] of stateOf) if (isTaken(state)) seen.set(name, onceFetched(state));
-      // Looks at figures of others at once: they may be too old by now, which a wait for the rest would show late.
+      // At once: values that others have fetched may be too old already.
       const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
       missing = [...lacking, ...free, ...away];
       if (lacking.length === 0) {
@@ -137,7 +133,7 @@ export function createInFlight(
         await untilOver(away, overMs, signal, clock, (still) => leases.look(group, still));
         if (missing.length > 0) missing = await wanted.takeOver(missing);
       }
-      // Also if others fetch the same again and again, each time too old.
+      // The loop may not end by itself if others fetch values that are always too old.
       signal.throwIfAborted();
       if (performance.now() >= untilMs) {
         if (missing.length > 0) begin(wanted.fetch(missing));
@@ -156,11 +152,10 @@ export function createInFlight(
 
 interface Terms {
   readonly isWhole: boolean;
-  /** Names that others were at before, with the state in which they are once these have fetched them. */
+  /** Names that others had leased before, with the state of each once these have fetched it. */
   readonly seen: ReadonlyMap<string, TakenState>;
 }
 
-/** @returns the names to fetch, those that nobody fetches, those that others are at, and those that others have fetched */
 function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
   const where = (isIt: (state: LeaseState) => boolean) =>
     names.filter((name) => isIt(states.get(name) ?? 'own'));
@@ -172,7 +167,7 @@ function byState(names: readonly string[], states: ReadonlyMap<string, LeaseStat
   };
 }
 
-/** Waits until none of the names is being fetched by others any more, the time is over, or the store is lost. */
+/** Waits until others fetch none of the names any more, the time is over, or the store is lost. */
 async function untilOver(
   names: readonly string[],
   untilMs: number,
@@ -195,7 +190,7 @@ function isTaken(state: LeaseState): state is TakenState {
   return state !== 'own' && state !== 'free';
 }
 
-/** Returns the state of a name, found in another state, once its holder has fetched it. */
+/** Returns the state of a name once its present holder has fetched it. */
 function onceFetched(state: TakenState): TakenState {
   return fetchedState(state.slice(state.indexOf(' ') + 1));
 }

@@ -4,13 +4,13 @@ import { numberOf } from '../shared/exact-json.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Interval after a monthly 429 at which one call may go out, to see if the plan has been upgraded since. */
+/** Interval after a monthly 429 at which one call may go out to see if the plan has been upgraded. */
 const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
 
-/** Calls of a minute beyond which one more makes no difference. */
+/** If a minute has more calls left, one more makes no difference. */
 const PLENTY = 30;
 
-/** Calls that a minute must have left if one of them is a guess: beside a list, and not the last one. */
+/** Calls that must be left for a guess: itself, the list beside it, and one more. */
 const CALLS_WITH_GUESS = 3;
 
 /** Calls a minute of the smallest plan: no plan allows fewer. */
@@ -31,20 +31,18 @@ export interface QuotaRecord {
   readonly state: 'OK' | 'MINUTE_SPENT' | 'DAY_SPENT' | 'MONTH_SPENT';
 }
 
-/** Rest of one limit of a plan. */
 export interface RateLimit {
   readonly name: 'minute' | 'day' | 'month';
   /** Calls that the plan allows in a window. */
   readonly most: number;
   readonly left: number;
   readonly windowSeconds: number;
-  /** Seconds until the next window begins. */
   readonly resetSeconds: number;
 }
 
 /**
- * Calls that one key has spent, and the known facts of its plan. Minutes are fixed windows and months calendar months,
- * both UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
+ * Calls that one key has spent, and what is known of its plan. Minutes are fixed windows and months calendar months, both
+ * UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
  */
 export class Account {
   #minute: number;
@@ -54,7 +52,7 @@ export class Account {
   #month: number;
   #callsThisMonth = 0;
   #isMonthSpent = false;
-  /** Times that the month was found spent. */
+  /** Number of times that the month was found spent. */
   #monthsSpent = 0;
   #plan: string | null = null;
   #requestsPerMinute: number | null = null;
@@ -63,8 +61,8 @@ export class Account {
   #isPlanLarger = false;
   #nextProbeAtMs = 0;
   /**
-   * Calls of this minute that may still leave without the shared counters; null as long as these are reached. Once it
-   * has been begun so, a minute is gone on with without them: calls that they grant late would come on top.
+   * Calls of this minute that may still leave without the shared counters; null as long as these can be reached. A minute
+   * that has gone on without them ends without them: calls that they grant late would come on top.
    */
   #leftAlone: number | null = null;
 
@@ -94,10 +92,7 @@ export class Account {
     return this;
   }
 
-  /**
-   * Returns the state in which a call leaves, by which its answer is judged.
-   * @param isShared true if the shared counters have it
-   */
+  /** The state in which a call leaves, by which its answer is judged. `isShared`: it is in the shared counters. */
   departure(isShared = false) {
     return { minute: this.#minute, month: this.#month, monthsSpent: this.#monthsSpent, isShared };
   }
@@ -141,8 +136,8 @@ export class Account {
   }
 
   /**
-   * Takes a call without the shared counters: no more than half of the calls that they have left, as far as is known,
-   * since another gateway may be doing the same, or go on with them.
+   * Takes a call without the shared counters: at most half of the calls that were left of them, since another gateway may
+   * be doing the same, or still reach them.
    */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
@@ -154,12 +149,12 @@ export class Account {
     return true;
   }
 
-  /** True if this minute is gone on with without the shared counters. */
+  /** True if this minute goes on without the shared counters. */
   get isAlone(): boolean {
     return this.#leftAlone !== null;
   }
 
-  /** Takes the shared counts over. Counters that have lost theirs know of fewer calls than this process. */
+  /** Takes over the shared counts. Counters that have lost data know of fewer calls than this process. */
   copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
     const least = this.isAlone ? [this.#callsThisMinute, this.#callsThisMonth] : [0, 0];
     this.#callsThisMinute = Math.max(callsThisMinute, least[0] ?? 0);
@@ -174,7 +169,7 @@ export class Account {
     this.#nextProbeAtMs = note.nextProbeAtMs;
   }
 
-  /** Forgets the plan of a month that isn't spent any more: before the next month it takes another plan for that. */
+  /** Forgets the plan once a month isn't spent any more: within the month, that takes another plan. */
   #setMonthSpent(isSpent: boolean): void {
     if (isSpent === this.#isMonthSpent) return;
     this.#isMonthSpent = isSpent;
@@ -182,7 +177,7 @@ export class Account {
     else this.#plan = this.#requestsPerMinute = this.#monthlyRequests = null;
   }
 
-  /** Returns the facts that other gateways are to know. */
+  /** What other gateways are to know. */
   note(): Note {
     return {
       plan: this.#plan,
@@ -199,15 +194,15 @@ export class Account {
     return { minute: this.#minute, month: this.#month, nowMs };
   }
 
-  /** Notes that the one call of a spent month is on its way. Returns true if that is news to others. */
+  /** Notes that the one call of a spent month is on its way. Returns true if others have to be told. */
   probe(nowMs: number): boolean {
     if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
     return this.#isMonthSpent;
   }
 
-  /** Notes that the service took a call. Returns true if that is news to other gateways. */
+  /** Notes that the service took a call. Returns true if others have to be told. */
   accept(departure: Departure): boolean {
-    // A call that left before the month was found spent doesn't tell that it isn't.
+    // A call that left before the month was found spent is no proof that it isn't.
     const isNews = this.#isMonthSpent && departure.monthsSpent === this.#monthsSpent;
     const wasLarger = this.#isPlanLarger;
     if (isNews) this.#setMonthSpent(false);
@@ -275,7 +270,6 @@ export class Account {
     };
   }
 
-  /** Returns the rest of the limits that the service has named. */
   limits(nowMs: number): readonly RateLimit[] {
     const limits: RateLimit[] = [];
     const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
@@ -319,7 +313,7 @@ export class Account {
 
 type Departure = ReturnType<Account['departure']>;
 
-/** Returns the month of an instant, in months since year 0, UTC. */
+/** In months since year 0, UTC. */
 function monthOf(atMs: number): number {
   const date = new Date(atMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
@@ -331,7 +325,7 @@ function monthEndMs(month: number): number {
 
 /** The owner of an account: the tenant, as far as the ledger sees it. */
 type AccountHolder = {
-  /** Names the account where counters are shared. */
+  /** Names the account in shared counters. */
   readonly digest: string;
   /** Null before the first call. */
   account: Account | null;
@@ -342,7 +336,7 @@ export interface PlanLimits {
   readonly monthlyRequests: number;
 }
 
-/** The plans as the service publishes them, the smallest first: for texts that name a plan but not all its limits. */
+/** The plans as the service publishes them, for texts that name a plan but not all its limits. */
 export const PUBLISHED_PLANS: Readonly<Record<string, PlanLimits>> = {
   free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
   analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
@@ -355,8 +349,8 @@ function figureIn(digits: string): number | null {
 }
 
 /**
- * Reads the text of a 429, completed by the published limits of the plan that it names. The two kinds differ by the phrase
- * `monthly request limit` alone.
+ * Reads the text of a 429, and completes it by the published limits of the plan that it names. The two kinds of 429 differ
+ * by the phrase `monthly request limit` alone.
  */
 function statedLimits(detail: string) {
   const isMonthly = /monthly request limit/i.test(detail);
@@ -380,11 +374,10 @@ function statedLimits(detail: string) {
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a
- * copy to decide by at once. Once they can't be reached, a gateway goes on by its own count for the rest of the minute,
- * and takes no more than half of the calls that its copy shows to be left: another one may be doing the same, or may
- * still reach them.
- * Calls of other keys of the same account are not seen; the service's 429 tells.
+ * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a copy
+ * to decide by at once. If they can't be reached, a gateway goes on by its own count for the rest of the minute, and takes
+ * at most half of the calls that its copy shows to be left. Calls of other keys of the same account are not seen; the
+ * service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null) {
   function accountOf(tenant: AccountHolder): Account {
@@ -393,7 +386,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     return tenant.account.enter(nowMs);
   }
 
-  /** Has other gateways know the plan that the service has stated to this one. */
+  /** Tells other gateways what the service has said of the plan. */
   function share({ digest }: AccountHolder, account: Account): void {
     void sharedCounters?.note(digest, account.note());
   }
@@ -407,7 +400,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     const snapshot = await counters.take(tenant.digest, window);
     const account = accountOf(tenant);
     const isShared = snapshot?.isTaken ?? false;
-    // Otherwise the call would leave in a minute in which it hasn't been counted.
+    // The call must leave in the minute in which it was counted.
     let mayLeave = account.isIn(window);
     if (mayLeave && snapshot !== null) account.copy(snapshot);
     if (mayLeave) mayLeave = snapshot !== null && !account.isAlone ? isShared : account.takeAlone();
@@ -419,7 +412,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     return account.departure(isShared);
   }
 
-  /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
   function limits(tenant: AccountHolder): readonly RateLimit[] {
     const nowMs = now();
     return tenant.account?.enter(nowMs).limits(nowMs) ?? [];
@@ -430,8 +422,8 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
     /**
-     * Bills one call that is to leave now; null if others who share counters have left none until `opensAtMs`, or the
-     * next minute has begun, in which a call may be taken at once.
+     * Bills one call that is to leave now. Null if other gateways have left none, or a new minute has begun, in which another
+     * try may succeed at once: `opensAtMs` tells.
      */
     async take(tenant: AccountHolder): Promise<Departure | null> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
@@ -448,8 +440,8 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       if (snapshot && account.isIn(window)) account.copy(snapshot);
     },
     /**
-     * Books a call that was taken, and is over. One that has not left is put back; counters that can't be reached then
-     * count one too many. One that the service accepted or refused shows what the plan is.
+     * Books a call that was taken and is over. One that has not left is put back; counters that can't be reached then count
+     * one too many. One that the service accepted or refused tells of the plan.
      * @returns its error, if any; of a 429, the failure with the plan and the time
      */
     book(tenant: AccountHolder, departure: Departure, { left, error }: { left: boolean; error?: unknown }) {
@@ -461,7 +453,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       }
       if (error === undefined && account.accept(departure)) share(tenant, account);
       if (!(error instanceof Failure) || error.code !== 'RATE_LIMITED') return error;
-      // The figures stand at the beginning of a text.
+      // The limits are at the beginning of the text.
       const detail = excerpt(error.fields.detail ?? '').replace(/\s+/g, ' ');
       const isMonthSpent = account.limit(statedLimits(detail), now(), departure);
       share(tenant, account);
@@ -471,7 +463,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     isDoubtful: (tenant: AccountHolder) => accountOf(tenant).isDoubtful(),
     quota: (tenant: AccountHolder) => accountOf(tenant).quota(),
     limits,
-    /** Lists the rest of the limits of the first so many tenants of which anything was named. */
     recentLimits(tenants: Iterable<AccountHolder>, most: number) {
       const recent: { readonly tenant: AccountHolder; readonly limits: readonly RateLimit[] }[] = [];
       for (const tenant of tenants) {
@@ -486,9 +477,9 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     /** Returns true if so many of the minute's calls are left that one more makes no difference. */
     hasPlenty: (tenant: AccountHolder) => accountOf(tenant).hasPlenty(),
     /**
-     * Returns true if a call that may be for nothing may be sent, to save a round trip: if one more makes no difference; or
-     * if no other operation of the key waits to share it, unless it may be the last of the minute. None leaves beside the
-     * call that finds out if the service takes a doubtful key.
+     * True if a call may be sent that may turn out needless, to save a round trip: if one more makes no difference; or if no
+     * other operation of the key waits to share it, unless it may be the last of the minute. None leaves beside the call that
+     * finds out if the service takes a doubtful key.
      */
     mayGuess(tenant: AccountHolder & { readonly operations: number; readonly isDoubtful: boolean }): boolean {
       const account = accountOf(tenant);

@@ -10,16 +10,16 @@ import {
   type TenantCache,
 } from './tenant-cache.ts';
 
-/** The longest wait for names that others are fetching, and its share of an operation's time. */
+/** The longest wait for names that others are fetching, and the same as a share of an operation's time. */
 const MAX_WAIT_MS = 5_000;
 const WAIT_SHARE = 0.25;
 
-/** Milliseconds that an answer is there for others who wait for it, if nothing is cached. */
+/** If nothing is cached: milliseconds for which an answer is kept for others who wait for it. */
 const RELAY_MS = 10_000;
 
 /**
- * Opens the fetches that are in flight anywhere among all who share the store: the others read their answers in the
- * cache, or, if nothing is cached, in one that holds them for a while.
+ * Opens the fetches in flight among all who share the store. Others read their answers in the cache or, if nothing is
+ * cached, in one that keeps them for a while.
  */
 export function openInFlight(
   store: Store | null,

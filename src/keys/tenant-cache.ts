@@ -5,7 +5,7 @@ import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
-/** A value as it came. It is shared: its readers leave it as it is. */
+/** A value as it came. It is shared, so readers must not change it. */
 export interface CacheEntry<Value> {
   readonly value: Value;
   /** Instant at which the service sent it, in milliseconds since the epoch. */
@@ -19,7 +19,6 @@ interface NamedEntry {
   readonly value: CacheEntry<unknown>;
 }
 
-/** Joins a value with the one that was cached before. */
 type Joining = (value: unknown, before: unknown) => unknown;
 
 interface TenantCacheParts {
@@ -32,10 +31,10 @@ interface TenantCacheParts {
   readonly maxNames?: number;
 }
 
-/** Interval at which the store is told that a key is still accepted, as a share of the time for which that counts. */
+/** Interval at which the store is told that a key is still accepted, as a share of `authTtlMs`. */
 const WRITING_SHARE = 0.1;
 
-/** The service's last word on each key. Each read from a shared store brings that of the others. */
+/** The service's last verdict on each key. Each read of a shared store brings the verdicts that others know. */
 function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: TenantCacheParts) {
   const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
@@ -44,7 +43,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
     return store.setMany([statusOf(tenant)], retentionMs);
   }
 
-  /** Settles once the store has what this process knows of the key, and others have heard of it. */
+  /** Settles once the store and all others know it. */
   async function spread(tenant: Tenant): Promise<void> {
     await Promise.all([store.news?.publish(statusOf(tenant)), write(tenant)]);
   }
@@ -54,7 +53,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
     return { key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs, recheckBeforeMs } };
   }
 
-  /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
+  /** Takes over what the store knows of a key. Returns the instant of its last refusal. */
   function learn(tenant: Tenant, stored: unknown): number {
     if (!isKeyStatus(stored)) return tenant.refusedAtMs;
     if (stored.acceptedAtMs > 0) tenant.prove();
@@ -69,12 +68,11 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
   return {
     learn,
     nameOf,
-    /** Learns the other gateways' knowledge of a key, if they share the store. */
     async lookUp(tenant: Tenant): Promise<void> {
       const [stored] = await store.getMany([nameOf(tenant)]);
       learn(tenant, stored);
     },
-    /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
+    /** True if the service has accepted the key lately, so that entries may be served without asking. */
     isAccepted(tenant: Tenant): boolean {
       if (tenant === PUBLIC) return true;
       const { acceptedAtMs, refusedAtMs } = tenant;
@@ -83,25 +81,24 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
     /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
     refusal: ({ acceptedAtMs, refusedAtMs, refusal }: Tenant): Failure | null =>
       refusedAtMs >= acceptedAtMs ? refusal : null,
-    /** Notes that the service has accepted the key, at an instant. */
     accept(tenant: Tenant, atMs = now()): void {
       const isNews = tenant.acceptedAtMs <= tenant.refusedAtMs;
       tenant.acceptedAtMs = Math.max(atMs, tenant.refusedAtMs + 1);
       tenant.refusal = null;
       if (isNews || atMs - tenant.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(tenant);
     },
-    /** Refuses the key. `isStored` settles once the store has the refusal, and others have heard of it. */
+    /** `isStored` settles once the store and all others know of the refusal. */
     refuse(tenant: Tenant, refusal: Failure) {
       const wasAccepted = tenant.acceptedAtMs > tenant.refusedAtMs;
       tenant.refusedAtMs = Math.max(now(), tenant.acceptedAtMs);
       tenant.refusal = refusal;
       tenant.renew();
-      // A key that was never accepted has nothing that could be served to anybody.
+      // Nothing is cached for a key that was never accepted.
       if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
       return { wasAccepted, isStored: spread(tenant) };
     },
     /**
-     * Has figures of the key from before an instant hold only if a look at the sources says so.
+     * Has figures of the key from before an instant count only if a look at the sources says so.
      * @returns a promise that settles once all who share the store can know of it
      */
     recheck(tenant: Tenant, beforeMs: number): Promise<void> {
@@ -109,7 +106,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
       tenant.renew();
       return spread(tenant);
     },
-    /** Returns a number that changes with each value put there for the key or for all, and each refusal of it. */
+    /** Changes with each value that is cached for the key or for all, and with each refusal of the key. */
     generation: (tenant: Tenant): number => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
   };
 }
@@ -117,7 +114,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
 interface KeyStatus {
   readonly acceptedAtMs: number;
   readonly refusedAtMs: number;
-  /** Left out by gateways of before. */
+  /** Former versions don't write it. */
   readonly recheckBeforeMs?: number;
 }
 
@@ -132,7 +129,7 @@ type Entries = ReadonlyMap<string, CacheEntry<unknown>>;
 const NOT_ON_THEIR_WAY: Entries = new Map();
 
 function createWrites({ store, retentionMs }: TenantCacheParts) {
-  /** Values on their way, by their keys in the store. */
+  /** Values on their way to the store, by their keys there. */
   const writing = new Map<string, CacheEntry<unknown>>();
   const landing = new Set<Promise<void>>();
   let areAllStored = true;
@@ -141,7 +138,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
     let joined = entries;
     if (join !== undefined && stored !== undefined) {
       const before = await stored;
-      // A value that has taken the place of one since is joined with it, and on its own way.
+      // Values that have been replaced since are joined with these, and on their own way.
       const left = entries.filter(({ key, value }) => writing.get(key) === value);
       joined = left.map((entry) => ({
         ...entry,
@@ -162,8 +159,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
       landing.add(written);
     },
     /**
-     * Settles once everything that is to be cached by now lies in the store, or never will: false if the store could not
-     * take some of it since the start.
+     * Settles once all values are in the store or have failed to get there: false if any has failed since the start.
      */
     async landed(): Promise<boolean> {
       await Promise.all(landing);
@@ -180,21 +176,20 @@ function joinedWith(
   return before === undefined ? entry : { ...entry, value: join(entry.value, before.value) };
 }
 
-/** Names in the store that are at hand, of all keys together, unless set. */
+/** Memoized names in the store, of all keys together, unless set. */
 const MAX_NAMES = 60_000;
 
 export type TenantCache = ReturnType<typeof createTenantCache>;
 
-/** Stands in keys of the store between the digest of a key and the name of what is cached for it. */
+/** Between the digest of a key and the name of the value. */
 const CACHED = ':held:';
 
-/** Returns the name of what is cached under a key of the store; null if that is something else. */
 export function nameInStore(key: string): string | null {
   const at = key.indexOf(CACHED);
   return at === -1 ? null : key.slice(at + CACHED.length);
 }
 
-/** Caches values for each key, and its acceptance. Nothing cached for one key ever answers another. */
+/** Caches values for each key, and its acceptance. What is cached for one key never answers another. */
 export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, retentionMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
@@ -209,7 +204,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     }
   });
 
-  /** Marks the names that are at hand, and their number: most are wanted again and again. */
+  /** Names in the store are memoized, since most are wanted again and again. `among` marks those that count in `count`. */
   let among = {};
   let count = 0;
   function keyOf(tenant: Tenant, name: string): string {
@@ -231,8 +226,8 @@ export function createTenantCache(parts: TenantCacheParts) {
   const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
   /**
-   * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
-   * older than the service's last refusal of the key, or past all use, counts as none.
+   * Reads entries by name, in one round trip. An entry that is older than the service's last refusal of the key, or past
+   * all use, counts as none.
    */
   async function read<Value>(
     tenant: Tenant,
@@ -249,14 +244,14 @@ export function createTenantCache(parts: TenantCacheParts) {
         : await store.getMany([nameOf(tenant), ...keys]);
     const oldestMs = Math.max(learn(tenant, status), now() - retentionMs);
     for (const [i, name] of names.entries()) {
-      // The value was put there under its name, so that it has the type that this name always has.
+      // The name tells the type of its value.
       const entry = (onTheirWay.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
       if (entry?.value !== undefined && entry.atMs > oldestMs) entries.set(name, entry);
     }
     return entries;
   }
 
-  /** Reads entries that are in this process, by the places of their names, as `read` does: by one look at the clock. */
+  /** Reads entries that are in this process, by the places of their names, as `read` does. */
   function peekMany<Value>(tenant: Tenant, names: readonly string[]): (CacheEntry<Value> | undefined)[] {
     const keys = names.map((name) => keyOf(tenant, name));
     const values = store.peekMany?.(keys);
@@ -264,7 +259,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     return keys.map((key, i) => {
       const value = (writing.size > 0 ? writing.get(key) : undefined) ?? values?.[i];
       const entry = value as CacheEntry<Value> | null | undefined;
-      // Anything else than an entry has no instant, which is later than none.
+      // A value that is no entry has no instant, so the comparison is false.
       return entry != null && entry.atMs > oldestMs ? entry : undefined;
     });
   }
@@ -272,7 +267,7 @@ export function createTenantCache(parts: TenantCacheParts) {
 
   return {
     read: <Value>(tenant: Tenant, names: readonly string[]) => read<Value>(tenant, names),
-    /** Reads the entry under one name: at once, if it is cached in this process. */
+    /** At once, if the entry is cached in this process. */
     readOne<Value>(tenant: Tenant, name: string): PromiseOrValue<CacheEntry<Value> | undefined> {
       const entry = store.peekMany === null ? undefined : peek<Value>(tenant, name);
       if (entry !== undefined || (store.peekMany !== null && store.isAllHere)) return entry;
@@ -280,11 +275,11 @@ export function createTenantCache(parts: TenantCacheParts) {
     },
     peek,
     peekMany,
-    /** True if entries can be read at once, all of them or the ones that were used lately. */
+    /** True if entries can be read at once: all of them, or those in use lately. */
     isAtHand: store.peekMany !== null,
     isAllHere: store.peekMany !== null && store.isAllHere,
     /**
-     * Holds values that the service sent at an instant; they can be read at once.
+     * Caches values that the service sent at an instant; they can be read at once.
      * @param join joins each with the value that was cached under its name before, if there is one
      */
     save(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number, join?: Joining): void {
@@ -306,8 +301,7 @@ export function createTenantCache(parts: TenantCacheParts) {
      */
     refuse(tenant: Tenant, failure: Failure): Promise<void> | undefined {
       const { wasAccepted, isStored } = refuse(tenant, failure);
-      // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which
-      // looks at all of the store.
+      // The refusal comes first: nothing older than it is served from then on, however long the purge takes.
       if (!wasAccepted) return undefined;
       void isStored.then(() => store.clear(keyOf(tenant, '')));
       return isStored;
@@ -315,7 +309,6 @@ export function createTenantCache(parts: TenantCacheParts) {
   };
 }
 
-/** The cache that holds nothing. */
 export const NO_TENANT_CACHE: TenantCache = {
   read: async () => new Map(),
   readOne: () => undefined,
@@ -336,17 +329,16 @@ export const NO_TENANT_CACHE: TenantCache = {
   },
 };
 
-/** Has one of those who share a store fetch the names that several ask for at the same time. */
+/** Has one of the gateways that share a store fetch the names that several want at the same time. */
 export interface InFlight {
-  /** The cache in which the others read the values that one has fetched; null if nobody shares the store. */
+  /** The cache in which the others find the values; null if nobody shares the store. */
   readonly cache: TenantCache | null;
   /**
-   * Fetches names that nobody else is fetching, and waits for the others; but no longer than a few seconds, and not at
-   * all if the store is lost: then each fetches for itself.
+   * Fetches names that nobody else is fetching, and waits for the others; but for a few seconds at most, and not if the
+   * store is lost.
    * @throws the error of `fetch`, or the signal's reason
    */
   together(wanted: {
-    /** The digest of its owner. */
     readonly group: string;
     readonly names: readonly string[];
     readonly signal: AbortSignal;
@@ -357,18 +349,16 @@ export interface InFlight {
   }): Promise<void>;
 }
 
-/** Fetches all by itself, for a store that nobody shares. */
+/** For a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
 
-/** Returns the time for which a cached value is fresh, and the further one for which it may stand for an error. */
 export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
   return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
 }
 
-/** Milliseconds of the longest time that a store is told: ten years. */
+/** The longest retention in a store, in milliseconds: ten years. */
 export const LONGEST_MS = 315_360_000_000;
 
-/** Opens the cache of each key's values; it holds nothing if the settings say so. */
 export function openTenantCache(store: Store | null, config: Config, tenants: Tenants): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
@@ -379,9 +369,9 @@ export function openTenantCache(store: Store | null, config: Config, tenants: Te
 }
 
 /**
- * Opens the cache for those who can't ask: of any age, and whenever the service has accepted the key, unless it has
- * refused it since. Nothing is written to it.
- * @param written the cache whose values it reads, also those on their way to the store
+ * Opens the cache for callers who can't ask: entries count at any age, and under any key that the service has accepted,
+ * unless it has refused it since. Nothing is written to it.
+ * @param written the cache whose values it reads, those on their way to the store included
  */
 export function openAgelessCache(store: Store | null, tenants: Tenants, written: TenantCache): TenantCache {
   if (store === null || written === NO_TENANT_CACHE) return NO_TENANT_CACHE;

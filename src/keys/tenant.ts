@@ -9,68 +9,65 @@ interface TenantTable {
   readonly now: () => number;
   /** Instant at which the service last refused any key. */
   refusedAtMs: number;
-  /** Notes that the service has answered for the tenant's key. */
   prove(tenant: Tenant): void;
 }
 
-/** Number of the last generation: never the same twice, so that a key that was forgotten and comes back has none of before. */
+/** Counts over all tenants, so that one that was forgotten and comes back has a generation of its own. */
 let generations = 0;
 
-/** Names of a tenant's values in the store, by the names that the gateway calls them. */
+/** Memoized names of a tenant's values in the store. */
 interface StoreNames {
-  /** The group that these count together with: when it is too large, all are dropped. */
+  /** The group that these count with: when it is too large, all are dropped. */
   readonly among: object;
   readonly keys: Map<string, string>;
 }
 
-/** Data calls of a key in the interval that runs and in the one before. */
+/** Data calls of a key in the current interval and in the one before. */
 export interface Traffic {
   interval: number;
   calls: number;
   callsBefore: number;
-  /** Instant of the last call for the sources, with any outcome; 0 if there was none. */
+  /** Instant of the last call for the sources; 0 if there was none. */
   askedAtMs: number;
 }
 
-/** Milliseconds that a key counts as proven after the service's last answer: it gives room, and no data. */
+/** Milliseconds that a key counts as proven after the service's last answer. That gives it room, but no data. */
 const PROVEN_MS = 60 * 60_000;
 
-/** Milliseconds after a refusal of any key for which the service may well refuse others that it has never accepted. */
+/** Milliseconds after a refusal of any key in which other keys that were never accepted are doubtful. */
 const DOUBTFUL_MS = 60_000;
 
-/** The holder of one key, and all that this process knows of it. Each request finds its tenant once. */
+/** The holder of one key, and all that this process knows of it. */
 export class Tenant {
   /** A keyed digest of the key, which names the tenant in stores and metrics. */
   readonly digest: string;
   readonly #table: TenantTable;
   /** The flow of work under the key, while it is proven. */
   readonly flow = new Flow();
-  /** True once the service has answered for the key, so that it can't be one that anybody has made up. */
+  /** True once the service has accepted the key, so that it can't be made up. */
   isKnown = false;
   /** Calls and operations under way: a tenant that has any is not forgotten. */
   underWay = 0;
-  /** Operations among these. */
   operations = 0;
   /** True once the table has given its place to another. */
   isForgotten = false;
   /** Calls that the key has spent, and its plan; null before the first. */
   account: Account | null = null;
-  /** Instants of the service's last verdicts, its own or told by others who share the store; 0 for never. */
+  /** Instants of the service's last verdicts, as far as this process or the store knows; 0 for never. */
   acceptedAtMs = 0;
   refusedAtMs = 0;
-  /** Instant at which the store was last told. */
+  /** Instant at which these were last written to the store. */
   writtenAtMs = 0;
-  /** The last refusal; null if the service has accepted the key since, or others were told. */
+  /** The last refusal; null if the service has accepted the key since, or has told another gateway. */
   refusal: Failure | null = null;
   /** Changes each time that anything is cached for the key, or that the key is refused. */
   generation = 0;
-  /** Names in the store that are at hand. */
   names: StoreNames | null = null;
   /** Data calls, by which a look at the sources is judged; null before the first. */
   traffic: Traffic | null = null;
-  /** Instant before which figures have come that hold only if a look at the sources says so; 0 for none. */
+  /** Figures from before this instant count only if a look at the sources says so; 0 for none. */
   recheckBeforeMs = 0;
-  /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
+  /** Instant until which the key counts as proven. */
   #provenUntilMs = 0;
 
   constructor(digest: string, table: TenantTable = LONE) {
@@ -85,43 +82,39 @@ export class Tenant {
   }
 
   /**
-   * True if the service has accepted the key lately. Anybody can make up keys, so a caller who has not shown a good one
-   * gets little of the memory and of the processor, and takes none away from callers who have.
+   * True if the service has accepted the key lately. Anybody can make up keys, so a caller without a good one gets little
+   * of the memory and of the processor, and takes none away from the others.
    */
   get isProven(): boolean {
     return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
   }
 
-  /** True if the service may well refuse the key: it has not accepted it lately, and has just refused one. */
+  /** True if the service may well refuse the key: it has not accepted it lately, and has just refused some key. */
   get isDoubtful(): boolean {
     return !this.isProven && this.#table.now() - this.#table.refusedAtMs < DOUBTFUL_MS;
   }
 
-  /** Begins a new generation. */
   renew(): void {
     generations += 1;
     this.generation = generations;
   }
 
-  /** Notes that the service has accepted the key, at an instant. */
   accept(atMs = this.#table.now()): void {
     this.#provenUntilMs = atMs + PROVEN_MS;
     this.prove();
   }
 
-  /** Notes that the service has refused the key. */
   refuse(): void {
     this.#provenUntilMs = 0;
     this.#table.refusedAtMs = this.#table.now();
   }
 
-  /** Notes that the service has answered for the key. */
   prove(): void {
     if (!this.isKnown) this.#table.prove(this);
   }
 }
 
-/** The table of a tenant that stands in none. */
+/** For a tenant that is in no table. */
 const LONE: TenantTable = {
   now: Date.now,
   refusedAtMs: Number.NEGATIVE_INFINITY,
@@ -137,13 +130,11 @@ PUBLIC.prove();
 /** Digest of callers who bring no key. */
 const NO_KEY = 'none';
 
-/** Tenants cached at once. */
 const MOST = { accepted: 10_000, unproven: 2_000 };
 
-/** Headers whose tenants are at hand: a digest takes as long to make as a cached answer takes to find. */
+/** Headers with memoized tenants: a digest takes as long as it takes to find a cached answer. */
 const MAX_AT_HAND = 256;
 
-/** Tenants in the order of their last use, so many at the most. */
 class LeastRecentTenants {
   readonly #most: number;
   readonly #byDigest = new Map<string, Tenant>();
@@ -156,7 +147,7 @@ class LeastRecentTenants {
     return this.#byDigest.get(digest);
   }
 
-  /** Takes a tenant in as the one that was last in use; of the others, the idle one that was the longest ago may go for it. */
+  /** Makes a tenant the last one in use; if there is no room, the idle one that was in use longest ago goes. */
   put(tenant: Tenant): void {
     if (!this.#byDigest.delete(tenant.digest) && this.#byDigest.size >= this.#most) this.#forgetOne();
     this.#byDigest.set(tenant.digest, tenant);
@@ -181,9 +172,8 @@ class LeastRecentTenants {
 }
 
 /**
- * All tenants of this process, within bounds: keys that the service has answered for apart from keys that anybody can
- * have made up, so that none of the latter takes the place of one of the former. The tenant that was in use the longest
- * ago goes first, with all that is known of it.
+ * All tenants of this process, within bounds: known keys apart from keys that anybody can have made up, so that none of
+ * the latter takes the place of one of the former.
  */
 export class Tenants implements TenantTable {
   readonly now: () => number;
@@ -193,7 +183,7 @@ export class Tenants implements TenantTable {
   readonly #unproven = new LeastRecentTenants(MOST.unproven);
   /** Tenants by the headers that were last in use. */
   readonly #atHand = new Map<string, Tenant>();
-  /** The tenant that was last in use: nothing takes its place before another one is. */
+  /** The tenant that was last in use. */
   #last: Tenant | null = null;
 
   /** @param digest makes the digest of an `Authorization` header */
@@ -225,7 +215,6 @@ export class Tenants implements TenantTable {
     return tenant;
   }
 
-  /** Finds a tenant by its digest; undefined if there is none. */
   find(digest: string): Tenant | undefined {
     if (this.#last?.digest === digest) return this.#last;
     const tenant = this.#accepted.find(digest) ?? this.#unproven.find(digest);
@@ -236,14 +225,14 @@ export class Tenants implements TenantTable {
   prove(tenant: Tenant): void {
     tenant.isKnown = true;
     this.#unproven.delete(tenant);
-    // One that was forgotten may have come back as another.
+    // The key of a forgotten tenant may have come back as another one.
     if (this.#accepted.find(tenant.digest) !== undefined) return;
     tenant.isForgotten = false;
     this.#last = null;
     this.#use(tenant);
   }
 
-  /** Forgets the digests of headers, since they are made in another way from now on. */
+  /** To be called when digests change. */
   rename(): void {
     this.#atHand.clear();
   }
@@ -253,7 +242,7 @@ export class Tenants implements TenantTable {
     yield* this.#unproven.all();
   }
 
-  /** Lists the tenants that the service has answered for, the most recently used first. */
+  /** The known tenants, the most recently used first. */
   accepted(): readonly Tenant[] {
     return [...this.#accepted.all()].reverse();
   }
@@ -265,15 +254,15 @@ export class Tenants implements TenantTable {
   }
 }
 
-/** What an issued key begins with, however it is quoted or escaped; as it stands, even in the middle of a word. */
+/** The beginning of an issued key, however it is quoted or escaped; as it stands, even in the middle of a word. */
 const ISSUED = [/(?<![0-9a-z])cgk[^0-9a-z]/i, /cgk_/];
 
-/** Times that a header may be encoded for an address. */
+/** A header may be percent-encoded so many times. */
 const MOST_ENCODED = 3;
 
 /**
- * True if a header holds something that looks like a key of a gateway's own, in any spelling, which is no key of the
- * service: it goes to nobody, whether this gateway issues keys or not.
+ * True if a header has what looks like a key that a gateway has issued, in any spelling. It is no key of the service, and
+ * goes to nobody, whether this gateway issues keys or not.
  */
 export function looksIssued(authorization: string): boolean {
   let text = authorization;
@@ -292,14 +281,13 @@ function inBase64(text: string): string {
   return Buffer.from(text.slice(text.lastIndexOf(' ') + 1), 'base64').toString('latin1');
 }
 
-/** Bytes of a pepper that nobody chose. */
 const PEPPER_BYTES = 32;
 
 /**
- * Opens the table of tenants, named by keyed digests of the `Authorization` header, the same for all spellings of its
- * scheme. Gateways that share a store must agree on the pepper: if none is given, the first of them makes one and
- * leaves it in the store; without a store it lives as long as the process. If the store could not be reached, or has
- * lost it, the pepper is read again as soon as the store is back, since others may have left another there.
+ * Opens the table of tenants, named by keyed digests of the `Authorization` header. Gateways that share a store must agree
+ * on the pepper: if none is given, the first of them makes one and leaves it in the store; without a store it lives as long
+ * as the process. If the store could not be reached, or has lost it, the pepper is read again as soon as the store is back,
+ * since others may have left another there.
  */
 export async function openTenants(
   pepper: string | undefined,
@@ -307,7 +295,7 @@ export async function openTenants(
   now: () => number,
 ): Promise<Tenants> {
   let text = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
-  /** The pepper as a key, since a text would be made one for each digest. */
+  /** A text would be made into a key for each digest. */
   let secret = createSecretKey(text, 'utf8');
   const tenants = new Tenants(
     (authorization) => createHmac('sha256', secret).update(sameHowever(authorization)).digest('base64url'),
@@ -325,7 +313,7 @@ export async function openTenants(
   return tenants;
 }
 
-/** Spells the scheme in one way, with one blank before the key. */
+/** All spellings of the scheme name the same tenant. */
 function sameHowever(authorization: string): string {
   return authorization.replace(/^bearer +/i, 'Bearer ');
 }

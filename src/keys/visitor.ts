@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** Bits of an address of IPv6 that a network has: the others are one home's or one host's to choose. */
+/** Bits of an IPv6 address that name the network: one home or one host chooses the others. */
 const NETWORK_BITS = 64;
 
-/** An address with a port behind it, as some proxies write it: of IPv6 in brackets, which may stand there without a port, too. */
+/** An address with a port, as some proxies write it; IPv6 is in brackets, with or without a port. */
 const WITH_PORT = /^(?:\[(?<inBrackets>[^\]]+)\](?::\d+)?|(?<bare>\d+\.\d+\.\d+\.\d+):\d+)$/;
 
 /** Returns an address without a port, brackets or quotes. */
@@ -14,8 +14,8 @@ export function withoutPort(address: string): string {
 }
 
 /**
- * Names the visitor of an address: the same for all spellings of it, for each port, and for all addresses of one network
- * of IPv6. A text that is no address stands for itself.
+ * Names the visitor of an address: the same for all spellings of it, for each port, and for all addresses of one IPv6
+ * network. A text that is no address stands for itself.
  */
 export function visitorOf(address: string): string {
   const text = withoutPort(address);
