@@ -8,12 +8,12 @@ import { excerpt } from '../shared/errors.ts';
 import { refuse } from './graphql-route.ts';
 import type { Log } from './log.ts';
 
-/** Milliseconds in which one origin at most is told of that may not ask. */
+/** Milliseconds between notes on origins that may not ask. */
 const REPORT_INTERVAL_MS = 10_000;
 
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 
-/** Headers that pages of other origins may read beside those that browsers show them anyway. */
+/** Headers that pages of other origins may read, beside those that browsers always show. */
 const EXPOSED_HEADERS = [
   'retry-after',
   'etag',
@@ -27,7 +27,7 @@ const EXPOSED_HEADERS = [
   'x-graphql-warnings',
 ];
 
-/** Lets pages of the origins of `CORS_ORIGINS` ask from browsers, and says to the operator that others may not. */
+/** Lets pages of `CORS_ORIGINS` ask, and tells the operator of pages that may not. */
 export function allowOrigins(
   app: FastifyInstance,
   { corsOrigins: origins }: Config,
@@ -53,8 +53,8 @@ export function allowOrigins(
   app.register(cors, {
     origin: origins.map(patternOf),
     methods: [...METHODS.keys(), ...ofPlugins.flatMap(({ corsMethods = [] }) => corsMethods)],
-    // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
-    // headers of their own. The list of origins counts, and no page sends a key but one that has it.
+    // All request headers are allowed, since clients and tracing libraries have headers of their own. No page sends a
+    // key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,

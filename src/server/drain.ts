@@ -6,7 +6,7 @@ import type { watchOpenRequests } from './open-requests.ts';
 import type { createAdminServer } from './operators.ts';
 import type { Course, ServerParts } from './server-parts.ts';
 
-/** Milliseconds left to close connections to the service and to the store, once nobody is answered any more. */
+/** Milliseconds for closing connections to the service and to the store. */
 const STOP_TIMEOUT_MS = 2_000;
 
 interface RunningServer {
@@ -18,14 +18,12 @@ interface RunningServer {
 }
 
 /**
- * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
+ * Reports that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
  * new connection, answers new operations on open ones with 503, and lets operations in flight finish for as long as
  * the settings allow. Then it cuts the connections that are left and stops the gateway.
- * @param isReplaced true if another process takes the connections from now on. Then no new ones are taken at once,
- * but open ones are answered until they have closed, as long as requests in flight may take; and probes of readiness
- * are told that the program is ready
- * @returns the number of requests that the gateway was at when they were cut, without those whose clients don't read,
- * or don't send
+ * @param isReplaced true if another process takes new connections from now on: then open ones are answered until they
+ * have closed, for as long as requests in flight may take, and probes are told that the program is ready
+ * @returns the number of requests that were cut, without those whose clients were not reading or sending
  */
 export async function drain(
   { app, course, open, admin }: RunningServer,
@@ -35,8 +33,8 @@ export async function drain(
 ): Promise<number> {
   course.isClosing = true;
   course.isLeaving = !isReplaced;
-  // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
-  // answered, or told 503, and stop watching for slow senders.
+  // Not the HTTP server's own close: it would also drop idle connections, whose next request is to be answered or told
+  // 503, and would stop watching for slow senders.
   const closed = Promise.withResolvers<void>();
   const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
   if (isReplaced) {

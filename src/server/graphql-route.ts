@@ -33,18 +33,17 @@ interface GraphqlRouteOptions extends AnswerSending {
   readonly isSubgraph: boolean;
 }
 
-/** Characters from which one pass less over a body pays. */
+/** Characters of a body from which it pays to encode it here, which saves Fastify a pass to measure it. */
 const LONG_BODY = 16_384;
 
 /**
- * Has a scope read requests within bounds. Those that never become an operation are answered here, in the shape of a
- * GraphQL error.
+ * Has a scope read requests within bounds, and answer those that never become an operation with a GraphQL error.
  */
 export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions): void {
   const { gateway, course, isSubgraph, problem } = options;
   readShallowJson(app);
 
-  // Every refusal has a body of GraphQL errors, and a router has to read that.
+  // Routers read the GraphQL errors of a refusal only under this status.
   if (isSubgraph) {
     app.addHook('onSend', (_request, reply, payload, done) => {
       if (reply.statusCode >= 400) reply.code(200);
@@ -70,7 +69,7 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
   });
 }
 
-/** Serves `/graphql`: hands a request to the gateway, unless a plugin answers it, and sends the gateway's answer. */
+/** Serves `/graphql`, by the gateway unless a plugin answers. */
 export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
   const { gateway } = options;
   const lookers = gateway.plugins.http.flatMap(({ graphql }) => graphql ?? []);
@@ -83,7 +82,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     else answer.then(send).catch((error: unknown) => reply.send(error));
   }
 
-  /** True if a plugin has answered: at once, unless one takes its time to look. */
+  /** True if a plugin has answered. */
   function isTaken(request: FastifyRequest, reply: FastifyReply, from = 0): PromiseOrValue<boolean> {
     for (const [i, look] of lookers.entries()) {
       const taken = i < from ? false : look(request, reply);
@@ -105,7 +104,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 }
 
-/** Has bodies of JSON read, as long as they nest no deeper than any of ours has to, and no other bodies. */
+/** Reads bodies of JSON that isn't nested too deep, and no other bodies. */
 export function readShallowJson(app: FastifyInstance): void {
   readPacked(app);
   app.removeContentTypeParser(['text/plain', 'application/json']);
@@ -116,7 +115,7 @@ export function readShallowJson(app: FastifyInstance): void {
   });
 }
 
-/** A request as the gateway takes it: a class, since to the engine each object with getters is its own shape. */
+/** A class, since V8 gives each object literal with getters a shape of its own. */
 class ReceivedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -143,14 +142,14 @@ class ReceivedRequest implements GatewayRequest {
     return this.#request.ip;
   }
 
-  /** Made only if somebody may listen: most answers are there at once. */
+  /** Made only if it is asked for: most answers are there at once. */
   get signal(): AbortSignal {
     this.#signal ??= goneSignal(this.#reply);
     return this.#signal;
   }
 }
 
-/** Writes an answer no faster than it is read. If that fails, the connection is cut: it isn't whole. */
+/** Writes an answer no faster than it is read. If that fails, the connection is cut, so nobody takes it for whole. */
 function writeBody(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -180,8 +179,8 @@ async function* noted(
 }
 
 /**
- * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. Bytes
- * that a slow reader has not taken count with all other answers that wait, and are cut with them.
+ * Sends each part of an answer as soon as it is there. Bytes that a slow reader has not taken count with all other
+ * answers that wait, and are cut with them.
  */
 function sendParts(
   { id, raw: { socket } }: FastifyRequest,
@@ -206,7 +205,6 @@ function sendParts(
   });
 }
 
-/** Sends an answer of the gateway, compressed if the client takes that. */
 export function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -230,7 +228,7 @@ export function sendAnswer(
   // A 304 stands for a body, and varies as the body would.
   if (mayShrink || status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
   const compression = mayShrink ? compressionFor(request.headers['accept-encoding']?.toString()) : null;
-  // The server would measure a text first and encode it after.
+  // Fastify would measure a text first and encode it after.
   if (compression === null)
     reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
   else
@@ -274,10 +272,10 @@ function withVary(reply: FastifyReply, value: string): string {
   return before === undefined ? value : `${before}, ${value}`;
 }
 
-/** Bytes below which a body travels in one packet as it is. */
+/** Bytes below which a body fits into one packet anyway. */
 const MIN_BYTES = 1_024;
 
-/** Bytes up to which a body that is sent once is compressed in less time than it takes to have another thread do it. */
+/** Bytes up to which a body is compressed in less time than it takes to hand it to another thread. */
 const MAX_HERE_BYTES = 16_384;
 
 const brotli = promisify(brotliCompress);
@@ -293,8 +291,8 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
 });
 
 /**
- * The compressors. Of several that a client likes equally, the first is taken. A body that is sent once is
- * compressed as fast as still pays, in this thread if it is short; one that is cached and sent again, better.
+ * Of several that a client likes equally, the first is taken. A body that is sent once is compressed as fast as still pays,
+ * in this thread if it is short; one that is cached and sent again, better.
  */
 const COMPRESSORS = [
   {
@@ -320,15 +318,15 @@ const COMPRESSORS = [
   },
 ];
 
-/** Characters of a header that is read: the longest that 16 KB have room for would take 10 ms. */
+/** Characters of a header that is read: to parse one of 16 KB would take 10 ms. */
 const MAX_ACCEPTED = 300;
 
 const negotiator = new Negotiator({
-  // `*` stands for the first, which is none of ours: a client may have refused ours by name.
+  // `*` stands for the first: none of ours, since the client may have refused ours by name.
   supportedValues: ['', ...COMPRESSORS.map(({ encoding }) => encoding), 'identity'],
 });
 
-/** Returns the way to compress for an `Accept-Encoding` header; null if it asks for none of ours. */
+/** Null if an `Accept-Encoding` header asks for none of ours. */
 export function compressionFor(accepted: string | undefined) {
   const isRead = accepted !== undefined && accepted.length <= MAX_ACCEPTED;
   const chosen = isRead ? negotiator.negotiate(accepted) : null;
@@ -346,7 +344,7 @@ export function compressionFor(accepted: string | undefined) {
       if (cachedBody !== undefined) return cachedBody;
       const making = cacheable(bytes);
       encoded.set(encoding, making);
-      // One that fails is for those who have waited for it; the next to ask has it made anew.
+      // The next to ask makes it anew.
       making.catch(() => encoded.delete(encoding));
       return making;
     },

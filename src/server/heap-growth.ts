@@ -7,33 +7,33 @@ import type { Gateway } from '../gateway/gateway.ts';
 /** Milliseconds between two looks. */
 const LOOK_MS = 1_000;
 
-/** Operations under made-up keys between two looks that are no flood yet. */
+/** So many operations under unproven keys between two looks are no flood yet. */
 const FEW = 50;
 
 /**
- * Growth of the heap until a full collection, beyond the memory in use, in per cent; 0 leaves it to the engine, which
- * takes up to three times as much again. With little room collections take more of the processor.
+ * Growth of the heap beyond the memory in use until a full collection, in per cent; 0 leaves it to the engine, which takes
+ * up to three times as much again. With less room, collections take more of the processor.
  */
 const GROWTH = { engines: 0, most: 300, flooded: 50, least: 20 };
 
-/** The share of the budget that is to be used; the rest is room for growth between two looks. */
+/** The share of the budget to use; the rest is room for growth between two looks. */
 const USED_SHARE = 0.86;
 
-/** Shares of the budget, beyond which a full collection begins early, and memory is given back at each look. */
+/** Shares of the budget beyond which a full collection begins early, and caches shrink at each look. */
 const EARLY_SHARE = 0.85;
 const FULL_SHARE = 0.97;
 
-/** Factors by which cached entries shrink if there is no room for them, the least share, and the growth back. */
+/** Factors by which caches shrink and grow back, and the least share of their bounds. */
 const SHRINKING = { step: 0.85, least: 0.05, back: 1.02 };
 
-/** Factor by which the memory beside the heap is forgotten at each look. */
+/** Decay of the greatest memory beside the heap, at each look. */
 const FORGETTING = 0.98;
 
-/** Flags that set the share, in per cent, of the room until a full collection at which it begins. */
+/** Flags for the share of room left, in per cent, at which a full collection begins. */
 const COLLECT_NOW = '--incremental-marking-hard-trigger=95';
 const COLLECT_LATER = '--incremental-marking-hard-trigger=0';
 
-/** The memory that the process takes, in bytes. */
+/** In bytes. */
 interface MemoryTaken {
   readonly rss: number;
   readonly heapTotal: number;
@@ -43,10 +43,7 @@ interface MemoryTaken {
 interface Engine {
   setFlags(flag: string): void;
   taken(): MemoryTaken;
-  /**
-   * Has the listener called after each full collection.
-   * @returns ends it
-   */
+   /** Calls back after each full collection; returns a function that ends that. */
   onCollected(listener: () => void): () => void;
 }
 
@@ -56,25 +53,25 @@ interface MemoryBounds extends Shrinkable {
 }
 
 /**
- * Keeps the process within its budget. The engine's garbage gives way first: the heap may grow beyond the memory in use
- * as far as the budget has room, and by half while most operations come under keys that the service has not accepted.
- * If the memory in use has too little room itself, cached entries shrink. None of it stops the process.
- * @returns stops it
+ * Keeps the process within its budget. Garbage gives way first: the heap may grow beyond the memory in use as far as the
+ * budget has room, and by half while most operations come under unproven keys. If the memory in use has too little room
+ * itself, caches shrink. None of it stops the process.
+ * @returns a function that stops it
  */
 export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: Engine = V8): () => void {
   const budget = budgetMb * MB;
   let last = { ...begun };
   let growth = GROWTH.engines;
-  /** Bytes in use after the last full collection, and after the one before it; null before there was one. */
+  /** Bytes in use after the last full collection and the one before it; null before there was one. */
   let inUse: number | null = null;
   let inUseBefore: number | null = null;
-  /** Set by a full collection since the last shrinking. */
+  /** True if there was a full collection since caches last shrank. */
   let isCollected = true;
   let isEarly = false;
   let share = 1;
-  /** Bytes that the process takes beside its heap: the most of them, slowly forgotten. */
+  /** Bytes that the process takes beside its heap: a slowly decaying maximum. */
   let outside = 0;
-  /** Bytes that the heap takes beyond its contents: the least since the last full collection, and before it. */
+  /** Least bytes that the heap takes beyond its contents, since the last full collection and before it. */
   let gaps = Number.POSITIVE_INFINITY;
   let gapsBefore = 0;
 
@@ -89,7 +86,7 @@ export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: E
   });
 
   function growthWithin({ heapUsed }: MemoryTaken): number {
-    // Cached entries may grow again by as much as they last did.
+    // The memory in use may grow by as much as it last did.
     const expected = inUse === null ? heapUsed : inUse + Math.max(0, inUse - (inUseBefore ?? 0));
     const room = budget * USED_SHARE - outside - gapsBefore;
     const percent = Math.round(100 * (room / Math.max(1, expected) - 1));

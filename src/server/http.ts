@@ -7,12 +7,11 @@ import { entityTag, hasCopy } from '../graphql/request/entity-tags.ts';
 import { withoutPort } from '../keys/visitor.ts';
 import { Failure } from '../shared/errors.ts';
 
-/** The means by which answers are sent. */
 export interface AnswerSending {
   readonly outgoing: Outgoing;
-  /** True once clients are asked to close their connections, and once no new operations are taken. */
+  /** `isClosing`: clients are asked to close their connections. `isDraining`: no new operations are taken. */
   readonly course: { readonly isClosing: boolean; readonly isDraining: boolean };
-  /** Called with an error that only a defect of ours can explain. */
+  /** Called with an internal error. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
@@ -22,24 +21,23 @@ export const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting 
 });
 
 const AUTHORIZATION = 'authorization';
-/** Characters that no key reaches. */
+/** No key is as long. */
 const MAX_KEY_LENGTH = 4_096;
 const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
-/** No route has a schema of Fastify's, so readers and writers by one are not loaded: the bundle has none. */
+/** No route has a schema, so Fastify's compilers for them are neither loaded nor bundled. */
 export const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas };
 
 function withoutSchemas(): never {
   throw new Error('No route has a schema.');
 }
 
-/** Makes the test of an address for that of a trusted proxy: some proxies write ports behind addresses. */
+/** Some proxies write ports behind addresses. */
 export function trusting(proxies: readonly string[]): (address: string, hop: number) => boolean {
   const isTrusted = proxyAddr.compile([...proxies]);
   return (address, hop) => isTrusted(withoutPort(address), hop);
 }
 
-/** Returns headers with one value each. */
 export function flat(headers: IncomingMessage['headers']): Record<string, string> {
   const one: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -48,15 +46,15 @@ export function flat(headers: IncomingMessage['headers']): Record<string, string
   return one;
 }
 
-/** Characters of an `Accept` header that is read: to weigh the types that 16 KB have room for would take 10 ms. */
+/** Characters of an `Accept` header: to weigh the types in 16 KB would take 10 ms. */
 const MAX_ACCEPT = 1_000;
 
-/** Parameters of an address that are read, which several stages do: 16 KB have room for 7,500, which would take 30 ms. */
+/** Parameters of an address, which several stages read: the 7,500 that fit into 16 KB would take 30 ms. */
 const MAX_PARAMETERS = 100;
 
 /**
- * Returns the error of a request's key, of its `Accept` header, or of its address; null if there is none. Node keeps the
- * first of several keys, others the last.
+ * Returns the error of a request's key, its `Accept` header or its address; null if there is none. Several keys are
+ * refused, since Node keeps the first of them and other programs the last.
  */
 export function headError({
   rawHeaders,
@@ -83,25 +81,21 @@ export function headError({
 
 const badRequest = (message: string) => ({ status: 400, code: 'BAD_REQUEST', message }) as const;
 
-/** True if a header may be a key at all. If there is no key in it, the fields that need one say so. */
+/** True also without a key: the fields that need one say so. */
 export function isWellFormed(authorization: string | undefined): boolean {
   if (authorization === undefined) return true;
   if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
   return !/^bearer +\S+ /i.test(authorization);
 }
 
-/** True if there is a key in a header. */
 export function isBearer(authorization: string): boolean {
   return /^bearer +\S/i.test(authorization);
 }
 
-/** The form of identifiers that clients and proxies write: nothing that a log or JSON would have to escape. */
+/** Nothing that a log or JSON would have to escape. */
 const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
 
-/**
- * Returns the identifier of a request, if it is well-formed; otherwise a new one.
- * @param given tried before the one that the request comes with
- */
+ /** @param given tried before the identifier that the request comes with */
 export function requestIdOf(
   { headers }: { readonly headers: IncomingMessage['headers'] },
   given?: string,
@@ -111,20 +105,20 @@ export function requestIdOf(
   return randomUUID();
 }
 
-/** Codes of errors of a connection that its client has left, as sockets and streams name them. */
+/** Codes of errors of sockets and streams whose client has left. */
 const OF_LEAVING: ReadonlySet<unknown> = new Set([
   ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
   ...['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED'],
 ]);
 
-/** Makes a reporter of errors that reports no client that has left: connections break, which is no error. */
+/** Connections break, which is no error. */
 export function unlessLeft(report: (error: unknown, requestId: string) => void): typeof report {
   return (error, requestId) => {
     if (!OF_LEAVING.has((error as Partial<NodeJS.ErrnoException> | null)?.code)) report(error, requestId);
   };
 }
 
-/** Takes a reply out of the server's hands. The raw response sends its headers with the first part. */
+/** Takes a reply out of Fastify's hands, with its headers. */
 export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -133,7 +127,7 @@ export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
   return reply.raw;
 }
 
-/** Sends a text that never changes, with a tag: a client that has it already gets the tag alone. */
+/** Serves a text that never changes; a client that has it already gets a 304. */
 export function taggedText(read: () => string): (request: FastifyRequest, reply: FastifyReply) => string {
   let text: string | undefined;
   let etag = '';
@@ -149,31 +143,31 @@ export function taggedText(read: () => string): (request: FastifyRequest, reply:
   };
 }
 
-/** Answers that are written, but not yet taken by their clients. */
+/** Answers that are written, but that their clients have not taken yet. */
 export type Outgoing = ReturnType<typeof createOutgoing>;
 
-/** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
+/** Bytes below which answers don't count: they are sent at once, and few of them can wait on a connection. */
 const SHORT_BYTES = 4_096;
 
-/** Milliseconds that a client may take for an answer, and on top as long as a slow line needs for its bytes. */
+/** Milliseconds that a client may take for an answer; and on top, the least speed for its bytes. */
 const PATIENCE_MS = 30_000;
 
 const MIN_BYTES_PER_MS = 100;
 
 interface Waiting {
   readonly socket: Socket;
-  /** Null if the answer is not made yet. */
+  /** Null if the answer isn't made yet. */
   body: Buffer | null;
   readonly bytes: number;
   timer: NodeJS.Timeout;
 }
 
 /**
- * Bounds the bytes that slow readers hold. A connection is cut if it takes too long for an answer, or asks for ever
- * more and reads nothing. If too much waits in all, the one that has waited longest is cut.
- * @param maxPerConnection bytes that may wait on one connection beside the answer that it is at
+ * Bounds the bytes that slow readers hold. A connection is cut if it takes too long for an answer, or asks for more and
+ * more without reading. If too much waits in all, the one that has waited longest is cut.
+ * @param maxPerConnection bytes that may wait on one connection, beside the answer that it is reading
  * @param maxInAll bytes that may wait in all; the same buffer for several clients counts once
- * @param onCut called for each connection that was cut: `late` for too slow a reader, `crowded` if too much waited
+ * @param onCut called for each connection that was cut: `late` if its reader was too slow, `crowded` if too much waited
  */
 export function createOutgoing(
   { maxPerConnection, maxInAll }: { readonly maxPerConnection: number; readonly maxInAll: number },
@@ -185,7 +179,7 @@ export function createOutgoing(
   /** Uses of each body that waits, and the bytes of all of them. */
   const uses = new Map<Buffer, number>();
   let bodyBytes = 0;
-  /** Bytes that are reserved for answers that are not made yet. */
+  /** Bytes reserved for answers that aren't made yet. */
   let retainedBytes = 0;
 
   function use(body: Buffer): void {
@@ -223,7 +217,7 @@ export function createOutgoing(
     byConnection.get(waiting.socket)?.delete(waiting);
     if (waiting.body === null) retainedBytes -= waiting.bytes;
     else release(waiting.body);
-    // Tables that the sets had before may still lead here.
+    // Former tables of the sets may still refer to it.
     waiting.body = null;
   }
 
@@ -233,7 +227,7 @@ export function createOutgoing(
     onCut(reason);
   }
 
-  /** @returns null if nothing waits: there is no connection any more */
+  /** @returns null if there is no connection any more */
   function wait(socket: Socket, body: Buffer | null, bytes: number, patienceMs: number): Waiting | null {
     if (socket.destroyed) return null;
     const here = connectionOf(socket);
@@ -259,23 +253,23 @@ export function createOutgoing(
   }
 
   return {
-    /** Takes note of an answer that has been written to a connection, unless all of it is taken by now. */
+    /** Counts an answer that has been written to a connection, unless the client has taken all of it by now. */
     add(response: ServerResponse, socket: Socket, body: Buffer): void {
       if (body.length < SHORT_BYTES || isTaken(response)) return;
       const waiting = waitForAll(socket, body);
       if (waiting !== null) response.once('close', () => remove(waiting));
     },
     /**
-     * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
-     * @returns a function to call once it is taken
+     * Counts a part of an answer, until the client has taken it.
+     * @returns a function to call then
      */
     addPart(socket: Socket, part: Buffer): () => void {
       const waiting = waitForAll(socket, part);
       return () => waiting !== null && remove(waiting);
     },
     /**
-     * Takes note of an answer that is written as it is read, and of the bytes that are reserved for it until then.
-     * @returns a function to call for each chunk that is about to be written: the client has longer then
+     * Counts an answer that is written as it is read, by the bytes that are reserved for it.
+     * @returns a function to call before each chunk, which gives the client more time
      */
     follow(response: ServerResponse, socket: Socket, bytes: number): (chunkBytes: number) => void {
       const waiting = wait(socket, null, bytes, PATIENCE_MS);

@@ -36,9 +36,8 @@ export interface HandledRequest extends Omit<GatewayRequest, 'signal'> {
 
 export interface GatewayOptions {
   /**
-   * Settings by the names that they have in the environment, which is not read: `COUNTRY_DATA_URL` has to be among
-   * them. The settings of the program around it (its address, its processes, its log, GraphiQL, and its end) do nothing
-   * here.
+   * Settings by their names in the environment, which is not read: `COUNTRY_DATA_URL` has to be among them. Those of the
+   * program around the gateway (its address, processes, log, GraphiQL, and end) do nothing here.
    */
   readonly settings: Readonly<Partial<Record<SettingName | (string & {}), string>>>;
   /** Plugins, the outermost first; left out for {@link libraryPlugins}. `docs/plugins.md` says how to write one. */
@@ -105,12 +104,12 @@ export async function createGateway({
         route.bodyLimit ??= config.maxBodyBytes;
       });
       app.addHook('onRequest', (request, reply, done) => {
-        // The server around it names requests as it likes, but the name stands in answers as it is.
+        // The host names requests as it likes, but the name is sent in answers.
         request.id = requestIdOf(request, request.id);
         reply.header('x-request-id', request.id);
         done();
       });
-      // The scope is its own, since the prefix of a plugin holds for all routes that are registered in it.
+      // In a scope of its own, since the prefix of a plugin holds for all routes that are registered in it.
       const graphql = { ...sending, gateway, isSubgraph: config.subgraph };
       await app.register(graphqlRoute, graphql);
       const host = {
@@ -129,7 +128,7 @@ export async function createGateway({
         headers,
         search,
         body,
-        // One for each, since listeners stay with a signal for as long as it lives.
+        // One for each request, since listeners stay for as long as a signal lives.
         signal: signal ?? new AbortController().signal,
         requestId: requestIdOf({ headers }, requestId),
         address,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { excerpt } from '../shared/errors.ts';
 
-/** @returns the origin at which the server takes requests from now on */
+/** @returns the origin */
 export async function listenAt(app: FastifyInstance, host: string, port: number): Promise<string> {
   await app.ready();
   // Not app.listen: that binds a second server for `localhost`, which a drain could not reach.

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ModelsSection } from '../gateway/plugin.ts';
 
-/** Seconds for which others may keep the text: prices and documents change. */
+/** Short, since prices and documents change. */
 const CACHE_SECONDS = 60;
 
 const GRAPHQL = [
@@ -9,10 +9,7 @@ const GRAPHQL = [
   '- [Schema](schema.graphql?for=clients): types and fields with their descriptions, where it is not switched off.',
 ];
 
-/**
- * Serves `/llms.txt`: a text that tells a model of this gateway before it asks, with addresses as they are seen from that
- * one.
- */
+ /** Serves `/llms.txt`, which describes this gateway to models. Its links are relative to its own address. */
 export function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
   app.get('/llms.txt', async (_request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${CACHE_SECONDS}`);

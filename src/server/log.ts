@@ -5,13 +5,13 @@ import type { Observer } from '../gateway/gateway-parts.ts';
 import { countsOf } from '../graphql/request/shown-errors.ts';
 import { excerpt } from '../shared/errors.ts';
 
-/** Characters of one error in the log: enough for stacks with their causes, but not for a service's answer. */
+/** Characters of an error in the log: enough for stacks with their causes, but not for a service's answer. */
 const MAX_LENGTH = 65_536;
 const MAX_STRING = 16_384;
 const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
-/** Bounds an error for the log: of a long one its beginning stays, which says how much is left out. */
+/** Cuts a long error, and says how much was left out. */
 function boundedError(error: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
@@ -21,7 +21,7 @@ function boundedError(error: unknown): unknown {
   };
   const bound = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string') return spend(value);
-    // A value with a `toJSON` makes its text before anyone looks into it.
+    // JSON.stringify calls `toJSON`, so its members don't matter.
     if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
     if (depth === 0 || left <= 0) return '…';
     if (Array.isArray(value)) {
@@ -39,7 +39,7 @@ function boundedError(error: unknown): unknown {
   return bound(error instanceof Error ? stdSerializers.err(withFewErrors(error)) : error, MAX_DEPTH);
 }
 
-/** Keeps few of an aggregate's errors: to make the stacks of thousands takes seconds. */
+/** The stacks of thousands of errors would take seconds. */
 function withFewErrors(error: Error): Error {
   if (!(error instanceof AggregateError) || error.errors.length <= MAX_ITEMS) return error;
   return Object.create(error, {
@@ -48,7 +48,7 @@ function withFewErrors(error: Error): Error {
   });
 }
 
-/** Characters from which lines are written together, and the delay after which they are written anyway. */
+/** Characters after which gathered lines are written, and the delay after which they are written anyway. */
 const MIN_LENGTH = 4_096;
 const MAX_DELAY_MS = 100;
 
@@ -57,24 +57,23 @@ const MAX_WAITING = 4 * 1_048_576;
 interface LogBatch {
   rest: Buffer;
   readonly lines: number;
-  /** Number of dropped lines that the batch reports. */
+  /** Dropped lines that the batch reports. */
   readonly reported: number;
 }
 
 /**
- * Gathers lines and writes them without waiting. The lines that wait for a reader that stalls are bounded: lines beyond
- * are dropped and counted, and a line gives their number once the reader goes on. Lines that can't be written at all
- * are dropped too.
- * @param write writes without waiting, and returns the number of bytes that were taken. It throws an Error with the code
+ * Gathers lines and writes them without waiting. Lines that wait for a slow reader are bounded: those beyond are dropped
+ * and counted, and a line gives their number once the reader goes on. Lines that can't be written at all are dropped too.
+ * @param write writes without waiting, and returns the number of bytes that were taken; throws an Error with the code
  * EAGAIN if the reader takes none at the moment
- * @param maxWaiting characters that may wait for a reader that stalls
+ * @param maxWaiting characters that may wait
  */
 export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = MAX_WAITING) {
   let lines: string[] = [];
   let gathered = 0;
   let batch: LogBatch | null = null;
   let dropped = 0;
-  /** Dropped lines that no line has reported. */
+  /** Dropped lines that no line has reported yet. */
   let unreported = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -133,17 +132,17 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
       if (gathered >= MIN_LENGTH && batch === null) flush();
       else flushLater();
     },
-    /** Counts the lines that were given up so far: nobody read them, or they could not be written. */
+    /** Lines that were dropped so far. */
     droppedLines: () => dropped,
-    /** Writes as much as the reader takes at once. */
+    /** Writes as much as the reader takes without waiting. */
     flush,
   };
 }
 
-/** Opens standard error: lines are written soon, and before an exit as far as its reader takes them. */
+/** Lines are written before an exit as far as the reader takes them. */
 export function standardError() {
-  // A pipe or socket that Node has opened as a stream doesn't block any more. Nothing is written by the stream itself,
-  // since a stream is over for good after its first error.
+  // Node's stream makes a pipe or socket non-blocking. Nothing is written by the stream itself, since a stream is over
+  // for good after its first error.
   const { fd } = process.stderr.on('error', () => {});
   const outlet = createLogOutlet((bytes) => writeSync(fd, bytes));
   process.on('exit', outlet.flush);
@@ -160,20 +159,17 @@ function lineOf(droppedLines: number): string {
 }
 
 export interface Log extends Observer {
-  /** Tells the operator about the program's own course. */
   note(message: string): void;
   /** Warns of a setting that the operator may not have meant. */
   warn(message: string): void;
-  /** Logs an error after which the program can't be trusted, whole. */
+  /** Logs an error after which the program can't be trusted. */
   fatal(error: unknown, where: string): void;
-  /** Counts the lines that were given up so far, since nobody read them. */
   droppedLines(): number;
 }
 
 /**
- * Writes one JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to
- * standard error.
- * @param worker the number of the worker that each line is of; left out if there is one process
+ * Writes one JSON line per operation and per problem, to standard error, since standard output is for the ready line.
+ * @param worker the number of the worker that writes; left out if there is one process
  */
 export function createLog(
   level: Config['logLevel'],
@@ -219,9 +215,8 @@ export function createLog(
 }
 
 /**
- * Takes keys out of a finished line: the value of any `authorization` field, and any text after the word Bearer. A
- * problem is logged whole, and no list of paths tells the place in an error at which a library left the request's
- * headers.
+ * Redacts keys in a finished line: the value of any `authorization` field, and any text after the word Bearer. Paths
+ * would not do, since a library may leave the request's headers anywhere in an error.
  */
 function withoutKeys(line: string): string {
   return line

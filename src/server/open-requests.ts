@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Counts the requests whose answers have not left yet. */
+/** Requests whose answers have not left yet. */
 export function watchOpenRequests(app: FastifyInstance) {
   const open = new Set<FastifyReply>();
   let lastClosed = () => {};
@@ -16,13 +16,12 @@ export function watchOpenRequests(app: FastifyInstance) {
     get count() {
       return open.size;
     },
-    /** Number of them that the gateway still works on: the others wait for their clients to take or to send. */
+    /** Those that the gateway still works on: the others wait for their clients. */
     get underWay() {
       let count = 0;
       for (const reply of open) count += Number(!waitsForClient(reply));
       return count;
     },
-    /** Resolves once there is none. */
     none(): Promise<void> {
       if (open.size === 0) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -32,9 +31,9 @@ export function watchOpenRequests(app: FastifyInstance) {
   };
 }
 
-/** True if only the client's part is left: to send the rest of its request, or to take its answer. */
+/** True if the client has to send the rest of its request, or to take its answer. */
 function waitsForClient({ request, raw }: FastifyReply): boolean {
   if (raw.writableEnded || !request.raw.complete) return true;
-  // An answer that is written while it is read begins once all of it is known; one in parts may still have some to come.
+  // Once an answer has begun, all of it is known, unless it comes in parts.
   return raw.headersSent && !String(raw.getHeader('content-type')).startsWith('multipart/');
 }

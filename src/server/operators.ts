@@ -5,7 +5,7 @@ import { listenAt, notFound } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 import type { Course, ServerParts } from './server-parts.ts';
 
-/** Adds the routes of health and metrics, which ask for no key. */
+/** None of these needs a key. */
 export function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course: Course): void {
   app.get('/health/live', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
@@ -21,7 +21,6 @@ export function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course
   });
 }
 
-/** Bounds of requests for metrics and health, which are small. */
 const BOUNDS = {
   bodyLimit: 1_024,
   requestTimeout: 10_000,
@@ -29,7 +28,7 @@ const BOUNDS = {
   schemaController: { compilersFactory: NO_COMPILERS },
 };
 
-/** Makes a server for health, metrics and routes of operators. It answers until the program ends, through a drain too. */
+/** Answers until the program ends, during a drain too. */
 export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts, course: Course) {
   const app = fastify({ ...BOUNDS, forceCloseConnections: true });
   addOperatorRoutes(app, metrics, course);
@@ -37,7 +36,7 @@ export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts
   app.setNotFoundHandler(notFound);
   return {
     listen: (host: string, port: number) => listenAt(app, host, port),
-    /** Takes no more connections, and answers on those that are open. */
+    /** Open connections are still answered. */
     stopListening: () => void TcpServer.prototype.close.call(app.server),
     close: () => app.close(),
   };

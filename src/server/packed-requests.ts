@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Unreadable } from '../service/bodies.ts';
 import { ENCODINGS, encodingsIn, openUnpacking, TooLarge } from '../service/unpacking.ts';
 
-/** A body as it is unpacked. Fastify compares its packed bytes with `Content-Length`. */
+/** Fastify compares `receivedEncodedLength` with `Content-Length`. */
 class Unpacking extends Transform {
   receivedEncodedLength = 0;
   readonly #unpacking: ReturnType<typeof openUnpacking>;
@@ -40,7 +40,7 @@ function statused(reason: Error, statusCode: number): Error {
   return Object.assign(reason, { statusCode });
 }
 
-/** Has bodies unpacked that come compressed: what they unpack to is bounded as any other body. */
+/** Decompresses bodies. The bound of bodies holds for what they unpack to. */
 export function readPacked(app: FastifyInstance): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const named = request.headers['content-encoding'];
@@ -53,7 +53,7 @@ export function readPacked(app: FastifyInstance): void {
       payload.once('close', () => {
         if (!request.raw.complete) unpacking.destroy(new Error('The client has left.'));
       });
-      // Its reader listens until it has answered.
+      // Fastify listens only until it has answered.
       unpacking.on('error', () => {});
       done(null, payload.pipe(unpacking));
     } catch (error) {

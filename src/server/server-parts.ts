@@ -3,13 +3,13 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The progress of a server on the way to its end. */
+/** The progress of a server's shutdown. */
 export interface Course {
-  /** Set once clients are asked to close their connections. */
+  /** Clients are asked to close their connections. */
   isClosing: boolean;
-  /** Set once probes of readiness are told that the program isn't ready. */
+  /** Probes of readiness are told that the program isn't ready. */
   isLeaving: boolean;
-  /** Set once no new operations are taken. */
+  /** No new operations are taken. */
   isDraining: boolean;
 }
 

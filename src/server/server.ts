@@ -16,12 +16,12 @@ import { protocolOf, takeUpgrades } from './upgrades.ts';
 import { answerMethodInOtherCase } from './upper-case-methods.ts';
 import { writeTogether } from './write-queue.ts';
 
-/** Milliseconds, longer than common load balancers keep idle connections, so that they close first. */
+/** Longer than common load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 const HEADERS_TIMEOUT_MS = 15_000;
 
-/** Milliseconds for headers and body together. They bound the hold of a slow sender, a drain included. */
+/** For headers and body together. It bounds slow senders, during a drain too. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 export function createServer(parts: ServerParts) {
@@ -87,7 +87,7 @@ export function createServer(parts: ServerParts) {
   app.setNotFoundHandler(notFound);
 
   return {
-    /** Takes requests. Resolves to the GraphQL address, and to that of health and metrics, if not beside the rest. */
+    /** @returns the GraphQL address, and that of health and metrics, if not beside the rest */
     async listen() {
       const host = config.host.replace(/^\[(.*)\]$/, '$1');
       const origin = await listenAt(app, host, config.port);

@@ -2,12 +2,11 @@ import type { Duplex } from 'node:stream';
 import { METHODS } from '../graphql/request/requests.ts';
 import { errorBody } from '../shared/errors.ts';
 
-/** A method that brings operations, in letters of another case. */
 const METHOD_IN_OTHER_CASE = new RegExp(`^(?:${[...METHODS.keys()].join('|')}) `, 'i');
 
 /**
- * Tells a client that writes `query` for `QUERY` why its request can't be read: `fetch` puts none but the oldest methods
- * into upper case. Fastify closes the connection then.
+ * Tells a client that sent the method `query` why its request can't be read: `fetch` puts only the oldest methods into upper
+ * case. Fastify closes the connection then.
  */
 export function answerMethodInOtherCase(
   { code, rawPacket }: Error & { code?: string; rawPacket?: Buffer },

@@ -15,12 +15,12 @@ const CODES = ['NG', 'ZA', 'KE', 'EG', 'GH'];
 const METRICS = ['population_total', 'life_expectancy', 'gdp_current_usd', 'urban_population_pct'];
 const ROW = 'country { code name } indicator { key name unit } year value unit source { key }';
 
-/** Years of the series that the stand-in has. */
+/** Years of the stand-in's series. */
 const YEARS = Array.from({ length: 35 }, (_, i) => 1990 + i);
 
 const ROUNDS = 7;
 
-/** Makes the texts of one round, which no other has: the shapes of what clients ask for. */
+/** Operations of the usual shapes, with texts of their own for each round. */
 function textsOf(round: number): readonly string[] {
   const code = CODES[round % CODES.length];
   const codes = JSON.stringify(CODES.slice(0, 2 + (round % 4)));
@@ -42,8 +42,8 @@ function textsOf(round: number): readonly string[] {
 }
 
 /**
- * Opens a service that answers as pricing assumes that the real one does. It has a port on the loopback, since over
- * connections of another kind than the real ones V8 would compile undici's code for both, and all later calls would take longer.
+ * Answers as pricing assumes that the real service does. It has a port on the loopback, since over connections of another
+ * kind V8 would compile undici's code for both kinds, and all later calls would take longer.
  */
 async function openStandIn() {
   const all: readonly Endpoint[] = Object.values(endpoints);
@@ -53,7 +53,7 @@ async function openStandIn() {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(assumed ?? {}));
   });
-  // A warm-up that fails leaves it open, and no process may go on for that.
+  // A warm-up that fails leaves it open, which must not keep the process alive.
   server.listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
   return server;
@@ -67,10 +67,10 @@ function connectedTo(server: Pick<ReturnType<typeof createServer>, 'emit'>) {
 }
 
 /**
- * Answers operations by a gateway of its own, over a stand-in for the service, so that the code which answers the first real
- * ones has run before. Nothing leaves the machine, and nothing of it can be seen: all that it fills is thrown away.
+ * Answers operations by a gateway of its own, over a stand-in for the service, so that the code is warm when the first real
+ * ones come. Nothing leaves the machine, and all that it fills is thrown away.
  * @param schema that of the real gateway
- * @param mayGoOn waits while real requests are under way, and tells if there is to be another operation
+ * @param mayGoOn waits while real requests are under way; false if there is to be no other operation
  * @returns the operations that were answered without an error
  */
 export async function warmUp(schema: Gateway['schema'], mayGoOn: () => Promise<boolean>): Promise<number> {

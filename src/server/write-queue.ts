@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Outgoing } from './http.ts';
 import type { Course } from './server-parts.ts';
 
-/** Characters below which a text is not worth keeping count of. */
+/** Characters below which an answer doesn't count as waiting. */
 const SHORT_LENGTH = 4_096;
 
-/** Has whole answers written together with others that are ready. If that fails, the connection is cut. */
+/** Writes whole answers by a {@link WriteQueue}. If that fails, the connection is cut. */
 export function writeTogether(
   app: FastifyInstance,
   course: Course,
@@ -37,19 +37,19 @@ export function writeTogether(
   });
 }
 
-/** Milliseconds that the first of several writes waits for the others, at the most. */
+/** Milliseconds that the first of several writes waits at most. */
 const LONGEST_WAIT_MS = 1;
 
 /**
- * Writes answers that are ready together, at the end of the event loop's iteration. A client on the same machine that
- * was woken for each of them would take turns with the gateway, and waking it costs as much as the write. If an
- * iteration takes long, answers that are ready don't wait for its end.
+ * Writes answers together at the end of the event loop's iteration. A client on the same machine that was woken for each of
+ * them would take turns with the gateway, and waking it costs as much as the write. In a long iteration, answers don't wait
+ * for its end.
  */
 export class WriteQueue {
   readonly #waiting: (() => void)[] = [];
   #sinceMs = 0;
 
-  /** @param write is called soon, and must not throw */
+  /** @param write must not throw */
   add(write: () => void): void {
     const nowMs = performance.now();
     if (this.#waiting.length === 0) {
