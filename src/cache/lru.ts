@@ -12,8 +12,8 @@ export interface Shrinkable {
 }
 
 /**
- * Caches a value on the object that it was made of, out of sight of JSON and of copies. A WeakMap would do the same, but
- * until the next full collection the engine keeps all that a WeakMap leads to, even of objects that nobody holds.
+ * Caches a value on the object that it was made of, out of sight of JSON and of copies. A WeakMap would do the same,
+ * but until the next full collection the engine keeps all that a WeakMap leads to, even of objects that nobody holds.
  */
 export function createObjectMemo<Value>(what: string) {
   const key = Symbol(what);

@@ -13,8 +13,8 @@ interface NearEntry {
 const NOTHING_MS = 1_000;
 
 /**
- * Caches values of a hub's store in this process as objects, so that they can be read at once, and the absence of values
- * that operations look for again and again. A value that others change is dropped here as soon as they do.
+ * Caches values of a hub's store in this process as objects, so that they can be read at once, and the absence of
+ * values that operations look for again and again. A value that others change is dropped here as soon as they do.
  */
 export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 'clear'>>(
   store: Far,

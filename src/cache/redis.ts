@@ -119,8 +119,8 @@ export async function connectedTo(url: string, further = 0): Promise<[Connection
 type AskAny = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
 
 /**
- * Asks over one of several connections. A late reply holds back all replies behind it, so the question goes over the next
- * connection as well, which later questions take first; so it does if one fails. The first reply counts.
+ * Asks over one of several connections. A late reply holds back all replies behind it, so the question goes over the
+ * next connection as well, which later questions take first; so it does if one fails. The first reply counts.
  */
 function askingAny(connections: readonly Connection[]): AskAny {
   let inTurn = connections;

@@ -285,8 +285,8 @@ function setAside(path: string, damage: unknown, onError: OnError): void {
 }
 
 /**
- * Has work on a locked file fail at once: SQLite's own wait would block the event loop, see {@link onceUnlocked}. Not for
- * the opening of a file.
+ * Has work on a locked file fail at once: SQLite's own wait would block the event loop, see {@link onceUnlocked}. Not
+ * for the opening of a file.
  */
 export function waitForNobody(db: DatabaseSync): void {
   db.exec('PRAGMA busy_timeout = 0;');

@@ -84,8 +84,8 @@ export interface Note {
 }
 
 /**
- * Fetches under way among all that share a store: the holder of a name's lease asks the service, and the others wait for
- * the answer. A lease ends by itself if its holder is lost.
+ * Fetches under way among all that share a store: the holder of a name's lease asks the service, and the others wait
+ * for the answer. A lease ends by itself if its holder is lost.
  */
 export interface Leases {
   /** Takes the leases that nobody has; returns the states by the places of the names, null if they can't be known. */

@@ -14,23 +14,23 @@ import { reasonOf } from './formats.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 
 interface Finding {
-  /** True if the gateway would run well; null if nothing can be known. */
+  /** Null if nothing can be known. */
   readonly isWell: boolean | null;
   readonly name: string;
   readonly text: string;
 }
 
-/** Milliseconds by which clocks may differ: the header that tells the service's time has whole seconds. */
+/** The `Date` header has whole seconds. */
 const MAX_SKEW_MS = 5_000;
 
-/** Milliseconds that the store may take to answer, a connection included. */
+/** For the connection and the answer of the store. */
 const STORE_TIMEOUT_MS = 3_000;
 
-/** A key that nothing is cached under: to ask is enough. */
+/** Nothing is cached under it. */
 const NOTHING = 'doctor';
 
 /**
- * Looks at everything that the gateway needs to run. It never throws.
+ * Looks at everything that the gateway needs to run.
  * @param key tried, which spends one call; undefined tries none
  * @returns the findings, a line each, and true if none of them keeps the gateway from running
  */
@@ -144,14 +144,14 @@ async function keyFinding(base: string, key: string, get: Get): Promise<Finding>
   return { isWell: false, name, text: meaning[status] ?? `/v1/countries answers ${status}` };
 }
 
-/** Returns the service's own words, without the key, should they hold it. */
+/** The service's words may hold the key. */
 function detailOf(body: { readonly [name: string]: unknown }, key: string): string {
   return excerpt(String(body.detail).replaceAll(key, '[redacted]'));
 }
 
 type Get = ReturnType<typeof getting>;
 
-/** Makes the sender of requests, which go the way that the gateway's calls would. */
+/** Requests go the way that the gateway's calls would, by proxies if there are any. */
 function getting(timeoutMs: number, proxy: OutgoingProxy) {
   return async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response | string> => {
     const { EnvHttpProxyAgent, fetch } = await import('undici');
@@ -176,7 +176,7 @@ async function storeFinding(config: Config): Promise<Finding> {
     return { isWell: true, name, text: `${cacheUrl} needs nothing beside the program` };
   }
   if (cacheUrl.startsWith('sqlite:')) {
-    // The settings are refused if it can't be; opened, a damaged one would be set aside though a gateway may be at work on it.
+    // Settings with a file that can't be written are refused. To open a damaged one would set it aside, though a gateway may use it.
     const isThere = existsSync(cacheUrl.slice('sqlite:'.length));
     return { isWell: true, name, text: isThere ? 'the file can be written' : 'the file can be made' };
   }

@@ -2,8 +2,8 @@ import { ConfigError, settingsError } from '../config/config.ts';
 import { CommandError } from './formats.ts';
 
 /**
- * Names the setting if the program can't listen at its address: `HOST` is none of this machine's, or another program
- * has the port. Null if the error is another.
+ * Says what to do if the program can't listen at its address: `HOST` is none of this machine's, or another program has
+ * the port. Null for other errors.
  */
 export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error | null {
   const { syscall, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
@@ -17,7 +17,7 @@ export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error 
   return settingsError(`HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`);
 }
 
-/** Explains an error: one line if the operator can mend it, the whole stack if only we can. */
+/** One line if the operator can fix the error, otherwise the stack. */
 export function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof CommandError || 'syscall' in error)

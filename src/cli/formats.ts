@@ -3,12 +3,11 @@ import { text } from 'node:stream/consumers';
 import type { tablesInAnswer } from '../graphql/request/answer-tables.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 
-/** An error of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
+/** An error that the user can fix, who reads its message and no stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** Tells in a few words why a host could not be reached. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no answer in time';
@@ -17,10 +16,7 @@ export function reasonOf(error: unknown): string {
   return cause instanceof Error ? reasonOf(cause) : error.message;
 }
 
-/**
- * Makes the question of a command: its operation is standard input for `-`, a file if there is one of the name, or else
- * the text itself.
- */
+/** The operation is standard input for `-`, a file if there is one of the name, or else the text itself. */
 export async function questionFrom(
   source: string,
   options: { readonly variables: string; readonly operation?: string },
@@ -53,13 +49,12 @@ async function operationFrom(source: string): Promise<string> {
 
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];
 
-/** Column that names the list of a row, if there are several lists. */
+/** Column for the list of a row, if there are several lists. */
 const LIST = 'list';
 
-/** Characters of a cell that a terminal is shown; the other formats leave nothing out. */
+/** Characters of a cell in a terminal; the other formats leave nothing out. */
 const MAX_CELL = 60;
 
-/** Writes the lists of an answer, in the format that was asked for. */
 export function formatted(tables: readonly ListedTable[], format: 'table' | 'csv' | 'ndjson'): string {
   if (tables.length === 0) return '';
   if (format === 'table') return tables.map((table) => aligned(table, tables.length > 1)).join('\n');
@@ -98,7 +93,7 @@ function isNumber(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || JSON.isRawJSON(value);
 }
 
-/** Removes all that a terminal would take for a command. */
+/** Removes control characters, which a terminal would obey. */
 function shown(cell: string): string {
   const plain = cell.replace(/\p{Cc}+/gu, ' ');
   return plain.length > MAX_CELL ? `${plain.slice(0, MAX_CELL - 1)}…` : plain;

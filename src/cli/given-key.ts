@@ -2,16 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { CommandError } from './formats.ts';
 
-/**
- * Makes the option of the key. A key on a command line can be read by others on the machine; in the environment it
- * can't.
- */
+/** On a command line, other users of the machine could read the key; in the environment they can't. */
 export const keyOption = (description = 'the key, without the word Bearer') =>
   new Option('--key <key>', description).env('COUNTRY_GRAPH_KEY');
 
 /**
- * Returns the key that a command is to use, without the word Bearer; undefined if none is given.
- * @param file has the key, in place of the one that is given
+ * Returns the key without the word Bearer; undefined if none is given.
+ * @param file has the key in place of `given`
  * @param named the option or setting that names the file
  * @throws CommandError if the file can't be read, or what it has is no key
  */

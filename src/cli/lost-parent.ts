@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds between two looks for the parent. */
 const PARENT_LOOK_MS = 1_000;
 
-/** Shells that npm and the like run a script by. */
+/** Shells by which npm and the like run scripts. */
 const SHELL = /^(?:\S*\/)?(?:sh|ash|bash|busybox|dash|ksh|zsh)$/;
 
 /**
- * Calls back once when a package manager that runs the program has gone without it: `npx` ends at a SIGTERM by itself,
- * and would leave the program as an orphan that holds its port. The operating system gives orphans another parent,
- * which shows it; Windows doesn't, and there nothing is noticed. A program that was started otherwise, or was given
- * away before this (`nohup … &` in a script), has no such parent.
+ * Calls back once if a package manager that runs the program ends without it: `npx` ends at a SIGTERM by itself, and
+ * would leave the program as an orphan that holds its port. The operating system gives orphans another parent, which
+ * shows it; Windows doesn't, so nothing is noticed there. A program that was started otherwise, or was orphaned before
+ * this (`nohup … &` in a script), has no such parent.
  * @returns a function that stops looking
  */
 export function onParentLost(env: NodeJS.ProcessEnv, lost: () => void): () => void {
@@ -28,15 +27,14 @@ export function onParentLost(env: NodeJS.ProcessEnv, lost: () => void): () => vo
   return () => clearInterval(timer);
 }
 
-/** Returns true if a process is `sh -c …`, as far as the system tells. */
 function isShell(pid: number): boolean {
   const [name = '', flag] = read(`/proc/${pid}/cmdline`).split('\0');
   return SHELL.test(name) && flag === '-c';
 }
 
-/** Returns the parent of a process; undefined if the system doesn't tell. */
+/** Undefined if the system doesn't tell. */
 function parentOf(pid: number): number | undefined {
-  // The name before it may have any characters.
+  // The name in parentheses may have any characters.
   const [, parent] = /^\d+ \(.*\) \S (\d+) /s.exec(read(`/proc/${pid}/stat`)) ?? [];
   return parent === undefined ? undefined : Number(parent);
 }

@@ -11,7 +11,6 @@ import { onStopSignal } from './stop-signals.ts';
 import { strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
 
-/** Ways to hand an operation to a command. */
 const SOURCE = 'a file, - for standard input, or the operation itself';
 
 const EXAMPLES = {
@@ -61,10 +60,10 @@ function addQuery(program: Command): void {
       async (source: string, options: Parameters<typeof questionFrom>[1] & Parameters<typeof query>[1]) => {
         const { query } = await import('./query.ts');
         const { answer, remarks, exitCode } = await query(await questionFrom(source, options), options);
-        // The reader may have read enough.
+        // The reader may have closed the pipe.
         process.stdout.on('error', () => {}).write(answer);
         process.stderr.write(remarks);
-        // Not by process.exit, which would cut the text that a pipe has not taken yet.
+        // process.exit would cut text that a pipe has not taken yet.
         process.exitCode = exitCode;
       },
     );
@@ -96,14 +95,14 @@ function addServe(program: Command, env: NodeJS.ProcessEnv): void {
       new Option(flags, description).preset('').argParser((value: string) => setting(settings(value))),
     );
   command.action(({ host, port }: { host?: string; port?: number }) => {
-    // Workers read the environment as well.
+    // In the environment, since workers read it.
     if (host !== undefined) env.HOST = host;
     if (port !== undefined) env.PORT = String(port);
     return serve(env);
   });
 }
 
-/** Adds the commands of plugins: the rest of each is loaded only if it is meant. */
+/** Loads only the command that is asked for. */
 async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
   const [, , asked = ''] = process.argv;
   for (const { name, description, load } of plugins.flatMap(({ commands = [] }) => commands)) {
@@ -120,7 +119,7 @@ async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<v
 
 const SANDBOX_PORT = 4100;
 
-/** Runs the command of the command line. Each command loads the modules that it needs, and no more. */
+/** Each command loads only the modules that it needs. */
 async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   const program = new Command('country-graph')
     .description('GraphQL over the Country Data Service.')
@@ -182,7 +181,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (error instanceof WorkerEnded) {
-      // It has said itself why.
+      // It has logged the reason itself.
       process.exit(typeof error.code === 'number' ? error.code : 1);
     }
     const cause = listenError(error, env) ?? error;

@@ -8,7 +8,6 @@ import { BYTE_ORDER_MARK } from '../shared/cells.ts';
 import { parseExactly } from '../shared/exact-json.ts';
 import { CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
 
-/** Opens a gateway that holds nothing and logs nothing. */
 async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
   const { createGateway } = await import('../gateway/gateway.ts');
   const config = readConfig({ CACHE_URL: 'none', ...settings }, plugins);
@@ -16,10 +15,9 @@ async function openQuietly(upstreamUrl: string, settings: Parameters<typeof read
   return createGateway({ config, plugins, upstreamUrl, observer });
 }
 
-/** An address of nobody: nothing is sent. */
+/** Nothing is sent there. */
 const NOWHERE = 'http://127.0.0.1';
 
-/** Writes the SDL, by the names that routers know or clients of the gateway. */
 export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<string> {
   const ofSdl = Object.entries(env).filter(([name]) => name.startsWith('SUBGRAPH_'));
   const gateway = await openQuietly(NOWHERE, Object.fromEntries(ofSdl));
@@ -30,8 +28,7 @@ export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<stri
 }
 
 /**
- * Asks a gateway, which ends with the question.
- * @param headers added to the header of the content type
+ * Asks a gateway that is opened for this question.
  * @returns the body of its answer
  */
 async function askQuietly(
@@ -61,11 +58,11 @@ interface Explained {
   };
 }
 
-/** A made-up key: nothing is sent. */
+/** Nothing is sent with it. */
 const NO_KEY = 'Bearer explain';
 
 /**
- * Writes the plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
+ * Writes the calls of an operation as a table, for a gateway with nothing cached.
  * @throws CommandError if the operation would be refused
  */
 export async function explain(question: object): Promise<string> {
@@ -122,11 +119,11 @@ interface ReplyBill {
   readonly stale?: readonly unknown[];
 }
 
-/** Milliseconds that an answer may take: longer than any operation takes that a gateway runs with its own settings. */
+/** Longer than any operation of a gateway with default settings. */
 const TIMEOUT_MS = 120_000;
 
 /**
- * Asks a gateway that runs.
+ * Asks a running gateway.
  * @param address its GraphQL address, or that of its host
  * @throws CommandError if it can't be reached, or its answer is no GraphQL
  */
@@ -138,7 +135,7 @@ async function askGateway(
   const url = graphqlAddress(address);
   const response = await fetch(url, {
     method: 'POST',
-    // The key goes to no other address.
+    // The key must go to no other address.
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: {
@@ -156,7 +153,6 @@ async function askGateway(
   return replyIn(body, `${url} answered with status ${response.status}`);
 }
 
-/** Asks a gateway over the embedded sandbox, both of which end with the question. */
 async function askSandbox(question: Question, givenKey: string | undefined): Promise<GivenAnswer> {
   const { openSandbox } = await import('./serve.ts');
   const sandbox = await openSandbox();
@@ -198,12 +194,11 @@ interface QueryOptions {
   readonly url: string | undefined;
   readonly key: string | undefined;
   readonly format: 'json' | Parameters<typeof formatted>[1];
-  /** True if CSV begins with a byte order mark. */
   readonly bom?: boolean;
 }
 
 /**
- * Runs one operation, and tells its bill.
+ * Runs one operation.
  * @returns texts for standard output and standard error
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
@@ -225,7 +220,7 @@ export async function query(question: Question, { url, key, format, bom = false 
 
 const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
 
-/** Tells that a field of the root shows nothing, and a name in it may be misspelt: a script would go on without. */
+/** True if a root field is empty and a name in it may be misspelt, which a script must not take for success. */
 function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAnswer): boolean {
   const emptied = new Map<string, Set<string>>();
   for (const { code, path = [] } of warnings) {
@@ -241,7 +236,7 @@ function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAn
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Looks for a value that was asked for: those beside a field that is empty only say whose it would be. */
+/** Values beside an emptied field don't count: they only say whose value it would be. */
 function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   if (Array.isArray(value)) return value.some((item) => showsAnything(item, emptied));
   if (typeof value !== 'object' || value === null) return value != null;
@@ -253,7 +248,7 @@ function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   );
 }
 
-/** Does what the operation itself may keep from being done. */
+/** Turns errors of the operation into errors of the command. */
 function withOperation<Result>(work: () => Result): Result {
   try {
     return work();

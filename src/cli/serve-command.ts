@@ -7,7 +7,7 @@ import { onStopSignal } from './stop-signals.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 import { onError } from './uncaught.ts';
 
-/** Runs the gateway, or one of its workers, until a signal ends it. */
+/** Runs the gateway, or one of its workers. */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const samples = env.COUNTRY_DATA_URL === undefined ? await samplesOf(env) : [];
   const config = readConfig(Object.assign({}, env, ...samples.map(({ settings }) => settings)), plugins);
@@ -24,7 +24,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   for (const strange of strangeSettings(env)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
-  // Nobody has chosen the settings of a sample.
+  // The operator has not chosen the settings of samples.
   if (samples.length === 0) for (const remark of remarksOf(plugins, config)) log.warn(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
@@ -40,9 +40,9 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     if (cut > 0) log.note(`${cut} request(s) took longer than DRAIN_TIMEOUT_MS and were cut`);
     return cut === 0;
   });
-  // The program's starter may have read enough of it.
+  // The reader may have closed the pipe.
   process.stdout.on('error', () => {});
-  // Each way to start the program loads what it takes.
+  // Loaded only here: workers need other modules.
   const program =
     config.workers > 1
       ? await (await import('./workers/workers.ts')).startWorkers(config, log, outlet)
@@ -56,7 +56,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   console.log(`Country Graph answers at ${url}`);
 }
 
-/** What plugins show over the sandbox, each if all that it needs is there. */
+/** Samples of the plugins whose needs are met. */
 async function samplesOf(env: NodeJS.ProcessEnv) {
   const names = new Set(plugins.map(({ name }) => name));
   const able = plugins.filter(({ needs = [] }) => needs.every((needed) => names.has(needed)));

@@ -13,29 +13,25 @@ import { ownBuild } from '../shared/own-version.ts';
 import type { Addresses } from './workers/supervisor.ts';
 
 export interface Program extends Addresses {
-  /** The embedded sandbox, if no service is configured. */
   readonly sandbox: { readonly url: string; readonly keys: Readonly<Record<string, string>> } | undefined;
   /**
-   * Lets operations in flight finish and closes everything; see the server's `drain`.
+   * See the server's `drain`.
    * @returns the number of requests that were cut
    */
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
 
-/** Parts that workers have in common, and that are not their own to open. */
+/** What the supervising process opens for all workers. */
 interface Common {
   readonly upstreamUrl: string;
-  /** Demo keys of the sandbox; null if there is none. */
+  /** Null if there is no sandbox. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly link: HubLink;
-  /** Returns the metrics of all workers together; null if they can't be known. */
+  /** The metrics of all workers together; null if they can't be known. */
   readonly textOfAll: () => Promise<string | null>;
 }
 
-/**
- * Starts everything that answers requests, in one process.
- * @param common left out if there is but one process
- */
+/** @param common left out if there is only one process */
 export async function startProgram(
   config: Config,
   log: Log,
@@ -64,7 +60,7 @@ export async function startProgram(
       throw error;
     });
     let isDraining = false;
-    // The starter is told first.
+    // After the ready line.
     setImmediate(() => {
       warmUpBetween(gateway, () => isDraining).catch((error) => observer.problem(error, 'warm-up'));
     });
@@ -87,13 +83,12 @@ export async function startProgram(
   }
 }
 
-/** Milliseconds between looks if requests are under way. */
+/** Milliseconds between looks while requests are under way. */
 const BUSY_LOOK_MS = 20;
 
-/** Real operations that have warmed the code up by themselves. */
+/** So many real operations have warmed the code up themselves. */
 const ENOUGH = 100;
 
-/** Warms the code up while no real operation is under way. */
 async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolean): Promise<void> {
   const isOver = () => isDraining() || load.begun.proven + load.begun.unproven >= ENOUGH;
   const { warmUp } = await import('../server/warm-up.ts');
@@ -104,7 +99,7 @@ async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolea
   });
 }
 
-/** Opens the embedded sandbox at a port of its own. It is loaded only if it is asked for. */
+/** At a port of its own. */
 export async function openSandbox() {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   const { listen, keys, close } = createSandbox();

@@ -1,16 +1,13 @@
 import { explained } from './explained.ts';
 import { onParentLost } from './lost-parent.ts';
 
-/**
- * Milliseconds after the first signal in which npm passes on a second one that the whole group was sent: so soon, that
- * is no second wish.
- */
+/** Milliseconds in which a second signal is an echo: npm passes on signals that its whole process group has had. */
 const SIGNAL_ECHO_MS = 200;
 
 /**
- * Stops in good order at the first signal, or the loss of a parent that would have passed one on; at the next one at
- * once, exit code 1.
- * @param stop resolves with true if all work that was under way could finish: then the exit code is 0, otherwise 1
+ * Stops in good order at the first signal, or if the parent is lost that would have passed one on; at once, with exit
+ * code 1, at the next signal.
+ * @param stop resolves with true if all work could finish: then the exit code is 0, otherwise 1
  */
 export function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<boolean>): void {
   const echoMs = env.npm_lifecycle_event === undefined ? 0 : SIGNAL_ECHO_MS;

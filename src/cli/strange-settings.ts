@@ -4,26 +4,25 @@ import { plugins } from '../plugins.ts';
 
 const settingNames = settingNamesOf(plugins);
 
-/** First words that nobody but us gives a meaning: a name that begins with one is meant for us. */
+/** First words of names that no other program uses. */
 const OURS =
   /^(ANSWERS|BATCH|CACHE|CORS|DRAIN|FEDERATED|GRAPHIQL|INTROSPECTION|MAX|RATE|STALE|SUBGRAPH|SUBSCRIPTIONS|TRUSTED|UPSTREAM|WORKERS)_/;
 
-/** Variables by which Kubernetes tells each pod of the services beside it. */
+/** Variables that Kubernetes sets in each pod for the services beside it. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
-/** Variables of other programs that are near to ours by a letter, such as `FTP_PROXY`, and ours in lower case. */
+/** Variables of other programs that are one letter off ours, such as `FTP_PROXY`, and ours in lower case. */
 const OF_PROXIES = /_proxy$/i;
 
-/** Characters below which names are near to those of other programs. */
+/** Shorter names may be near to those of other programs by chance. */
 const LEAST_LENGTH = 8;
 const MAX_LETTERS = 2;
 
-/** Characters beyond which a name is nobody's slip. */
 const MAX_LENGTH = 60;
 
 /**
- * Tells of variables of the environment that look as if they were settings and are none, and of settings that are
- * empty: both would be passed over in silence. Values are not repeated.
+ * Lists variables of the environment that look like settings but are none, and settings that are empty, which would be
+ * ignored in silence. Values are not repeated.
  */
 export function strangeSettings(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const empty = settingNames.filter((name) => env[name] === '');
@@ -42,7 +41,7 @@ function looksLikeOurs(name: string): boolean {
   return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
 }
 
-/** Tells the setting that was meant, in words; null if it is none of ours. */
+/** Suggests the setting that was meant; null if the name is none of ours. */
 function nearest(name: string): string | null {
   const upper = name.toUpperCase();
   const longEnough = settingNames.filter((ours) => ours.includes('_') && upper.length >= LEAST_LENGTH);
@@ -60,7 +59,7 @@ function nearest(name: string): string | null {
   return `there is ${alike.join(', ')}`;
 }
 
-/** Counts the letters of the longer name between what both begin and end with: the place of one slip. */
+/** Counts the letters of the longer name between the common beginning and the common end. */
 function lettersApart(one: string, other: string): number {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   let same = 0;
@@ -71,7 +70,6 @@ function lettersApart(one: string, other: string): number {
   return longer.length - same - sameEnd;
 }
 
-/** Lists what plugins have to say to the operator of their settings. */
 export function remarksOf(owners: readonly PluginDefinition[], config: Config): readonly string[] {
   return owners.flatMap(({ name, remarks }) => remarks?.(config.plugins[name] as never, config) ?? []);
 }

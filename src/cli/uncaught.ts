@@ -1,11 +1,11 @@
 import type { Log } from '../server/log.ts';
 
-/** Milliseconds that operations in flight may take after an error. */
+/** For operations in flight after an error. */
 const ERROR_DRAIN_MS = 5_000;
 
 /**
- * Ends the program after an exception or a rejection that nobody has caught, since its state may be in pieces. The
- * error is logged whole, operations in flight get a little time, and the exit code is 1.
+ * Ends the program with exit code 1 after an uncaught exception or rejection, since its state may be inconsistent.
+ * Operations in flight get a little time.
  */
 export function onError({ fatal }: Log, drain: () => Promise<unknown>): void {
   const end = (error: unknown, where: string) => {

@@ -9,7 +9,7 @@ import { originIn } from './origins.ts';
 
 const SQLITE = 'sqlite:';
 
-/** True if an address is `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
+/** Redis addresses must be such that the client can read them. */
 function isCacheAddress(address: string): boolean {
   if (address === 'memory:' || address === 'none') return true;
   return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);
@@ -32,7 +32,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Words the error for which the file of an address can't be opened by SQLite; null if none is known. */
+/** Says why SQLite can't open the file of an address; null if it can. */
 function sqliteError(address: string): string | null {
   if (!address.startsWith(SQLITE)) return null;
   const path = address.slice(SQLITE.length);
@@ -42,7 +42,7 @@ function sqliteError(address: string): string | null {
     const file = statSync(path, { throwIfNoEntry: false });
     if (file?.isDirectory()) return `${path} can't hold a cache: it is a folder, not a file`;
     if (file !== undefined) accessSync(path, READ | WRITE);
-    // Beside the file SQLite keeps others.
+    // SQLite keeps further files beside it.
     accessSync(dirname(path), WRITE | SEARCH);
     return null;
   } catch (error) {
@@ -52,21 +52,20 @@ function sqliteError(address: string): string | null {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What has settings of its own beside those of the kernel: a plugin. */
+/** A plugin, as far as settings are concerned. */
 export interface SettingsOwner {
-  /** In kebab-case; no two have the same. */
+  /** In kebab-case, unique. */
   readonly name: string;
-  /** Checks by the names that the settings have in the environment. */
+  /** Checks by names in the environment. */
   readonly settings: z.ZodRawShape;
-  /** Those that are secret, or hold a password: each may be given by the name of a file instead. */
+  /** Settings that are secret, or hold a password: each may be given by the name of a file instead. */
   readonly secrets?: readonly string[];
-  /** Returns what it takes of the memory of each process that answers, by its settings; null for nothing to speak of. */
+  /** Its memory in each process that answers; null if negligible. */
   memory?(settings: never): MemoryOwner | null;
-  /** Names errors of several settings together, a line each, by what is given for any of them. */
+  /** Errors of combinations of settings, a line each. */
   errors?(given: Env): readonly string[];
 }
 
-/** A setting that is a whole number within bounds. */
 export const wholeNumber = (least: number, most: number) =>
   z
     .string()
@@ -80,7 +79,7 @@ const workers = z
   .transform((text) => (text === 'auto' ? autoWorkers() : Number(text)))
   .refine((n) => n >= 1 && n <= MAX_WORKERS, `must be from 1 to ${MAX_WORKERS}, or auto`);
 
-/** The address of a proxy; one without a scheme is spoken to by http, as other programs do. */
+/** Without a scheme, http is meant, as in other programs. */
 const proxyAddress = z
   .string()
   .transform((text) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`))
@@ -91,7 +90,6 @@ const proxyAddress = z
 
 const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
-/** A setting that is `on` or `off`. */
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
 export const itemsOf = (list: string) =>
@@ -105,7 +103,7 @@ const names = z
   .transform(itemsOf)
   .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
 
-/** True if a text is an address, or a range of them such as 10.0.0.0/8. */
+/** An address, or a range such as 10.0.0.0/8. */
 function isAddressRange(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
@@ -121,7 +119,7 @@ export const httpAddress = z
     'must have no user and no password',
   );
 
-/** An address to put paths behind: it can't have a query or a fragment, be they empty. */
+/** Paths are appended to it, so it can't have a query or a fragment, not even empty ones. */
 const baseAddress = httpAddress
   .refine((url) => !/[?#]/.test(url), 'must have no ? and no #')
   .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached')
@@ -237,13 +235,11 @@ const Environment = z.object({
     .default('info'),
 });
 
-/** Settings that are secret, or hold a password. Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
+/** Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
 const SECRETS = ['KEY_PEPPER', 'CACHE_URL'] as const;
 
-/** A setting of the kernel. */
 export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
 
-/** Returns the names of all settings: the kernel's, and those of the plugins that are there. */
 export function settingNamesOf(owners: readonly SettingsOwner[]): readonly string[] {
   const ofOwners = owners.flatMap(({ settings, secrets = [] }) => [
     ...Object.keys(settings),
@@ -258,17 +254,17 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
 
 type Checked = z.output<typeof Environment>;
 
-/** The settings of one gateway, checked: those of {@link Environment} with names in camelCase. */
+/** The checked settings of one gateway: those of {@link Environment}, in camelCase. */
 export type Config = {
   readonly [Name in Exclude<keyof Checked, 'SOURCE_NAMES'> as CamelCase<Name>]: Checked[Name];
 } & ReturnType<typeof budgetOf>['settings'] & {
-    /** Names of sources, from the operator's file; undefined if there is none. */
+    /** From the operator's file; undefined if there is none. */
     readonly sourceNames: SourceNames | undefined;
-    /** Settings of each plugin by its name, by the names that they have in the environment. */
+    /** Settings of each plugin by its name, by their names in the environment. */
     readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   };
 
-/** The environment does not make a configuration; `message` names every error, a line each. */
+/** The message names every error, a line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -280,10 +276,10 @@ export function settingsError(...errors: readonly string[]): ConfigError {
 }
 
 /**
- * Reads the settings, and secret ones from their files too. An empty variable counts as unset, but for the service's
- * address: without that, the answers are synthetic figures.
- * @param owners plugins, whose settings are read as well
- * @param machine the memory that some defaults are derived from
+ * Reads the settings, and secrets from their files. An empty variable counts as unset, except for the service's
+ * address: without that, answers have synthetic figures.
+ * @param owners plugins
+ * @param machine the memory, from which some defaults are derived
  * @throws ConfigError naming every setting that is wrong
  */
 export function readConfig(
@@ -295,7 +291,7 @@ export function readConfig(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
     [...SECRETS, ...owners.flatMap(({ secrets = [] }) => secrets)],
   );
-  // Both spellings are usual, and in other programs the lower one wins as well.
+  // Both spellings are usual, and the lower one wins in other programs as well.
   for (const name of PROXY_SETTINGS) given[name] = given[name.toLowerCase()] ?? given[name];
   if (env.COUNTRY_DATA_URL === '')
     errors.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
@@ -306,7 +302,7 @@ export function readConfig(
     errors.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
   const { PORT: port = '4000', ADMIN_PORT: adminPort } = given;
-  // Both may be 0: each is given a free port then.
+  // Both may be 0, for free ports.
   if (adminPort !== undefined && Number(adminPort) !== 0 && Number(adminPort) === Number(port))
     errors.push('ADMIN_PORT: must be another port than PORT');
   const unfit = sqliteError(given.CACHE_URL ?? '');
@@ -326,10 +322,10 @@ export function readConfig(
   return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames, plugins });
 }
 
-/** The proxies through which the service is asked, as undici takes them; null for none. */
+/** Proxies for calls to the service, as undici takes them; null for none. */
 export type OutgoingProxy = ReturnType<typeof outgoingProxyIn>;
 
-/** Returns them; null for the embedded sandbox, too. Values that are empty keep undici from the environment. */
+/** Empty values keep undici from reading the environment. */
 export function outgoingProxyIn({ countryDataUrl, httpProxy = '', httpsProxy = '', noProxy = '' }: Config) {
   const isNone = countryDataUrl === undefined || (httpProxy === '' && httpsProxy === '');
   return isNone ? null : { httpProxy, httpsProxy, noProxy };
@@ -366,7 +362,7 @@ function sourceNamesIn(file: string | undefined): {
   }
 }
 
-/** Reads the secrets that stand in files. Returns the settings with them, and the errors of these files. */
+/** Reads secrets from their files. */
 function withSecrets(env: Env, secrets: readonly string[]) {
   const given: Record<string, string | undefined> = { ...env };
   const errors: string[] = [];
@@ -384,7 +380,7 @@ function withSecrets(env: Env, secrets: readonly string[]) {
   return { given, errors };
 }
 
-/** Reads a secret from a file: editors and `echo` end it with a newline, which is not part of it. */
+/** Editors and `echo` end the file with a newline, which is not part of the secret. */
 function textOf(file: string): { readonly text?: string; readonly error?: string } {
   try {
     const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
@@ -398,7 +394,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
-/** Words a setting in an error. Addresses may hold a password, so they are not repeated, and neither are secrets. */
+/** Secrets are not repeated in errors, nor are addresses, which may hold a password. */
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER' || name.endsWith('_KEY')) return 'a secret';
   return name.endsWith('_URL') || name.endsWith('_PROXY') ? 'an address' : JSON.stringify(value);

@@ -1,9 +1,9 @@
-/** What stands for the first label of a host. */
+/** Wildcard for the first label of a host. */
 const STAR = '*.';
 
 /**
- * Reads an origin of pages, such as `https://app.example`; `https://*.app.example` stands for all hosts one label below.
- * Null if it is neither, or a star stands for more than the hosts of one site.
+ * Reads an origin such as `https://app.example`; `https://*.app.example` stands for all hosts one label below. Null if
+ * it is neither, or the star stands for more than the hosts of one site.
  */
 export function originIn(text: string): string | null {
   const isStarred = /^https?:\/\/\*\./i.test(text);
@@ -16,7 +16,7 @@ export function originIn(text: string): string | null {
   return isSite ? `${protocol}//${STAR}${host}` : null;
 }
 
-/** Returns what an origin of a list has to match: a text that it has to be, or an expression for one with a star. */
+/** An origin of a list as a text, or as an expression if it has a star. */
 export function patternOf(listed: string): string | RegExp {
   const [scheme, host, ...rest] = listed.split(STAR);
   if (scheme === undefined || host === undefined || rest.length > 0) return listed;
@@ -24,7 +24,6 @@ export function patternOf(listed: string): string | RegExp {
   return new RegExp(`^${scheme}[\\w-]+\\.${escaped}$`);
 }
 
-/** True if pages of an origin are among those of a list. */
 export function isAmong(origin: string | undefined, list: readonly string[]): boolean {
   if (origin === undefined) return false;
   return list.some((listed) => {

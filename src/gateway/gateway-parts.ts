@@ -13,29 +13,29 @@ export interface Observer {
   attempt(event: Attempt): void;
   /** Called when a batch of figures leaves. */
   readonly batch?: FiguresParts['pooling']['onBatch'];
-  /** Called when rows of figures have come, some of which nobody had asked for. */
+  /** Called when rows of figures have come. */
   rows?(received: number, unwanted: number): void;
   /** Called when a call or a batch has waited for a minute window. */
   minuteWait?(waitedMs: number): void;
-  /** Called when an outage of the store begins, and when it is over; left out to have it called a problem. */
+  /** Called at the beginning and the end of an outage of the store; without it, `problem` is. */
   outage?(outage: StoreOutage): void;
-  /** Called with words to the operator on what he may not have meant. */
+  /** Warns the operator of what may not be meant. */
   warn?(words: string): void;
-  /** Called with an internal error of the gateway, whole, and the request that met it, if that is known. */
+  /** Called with internal errors. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
 
 export interface GatewayParts {
   readonly config: Config;
-  /** Those whose settings `config` was read with; left out for none. */
+  /** The same as for `readConfig`. */
   readonly plugins?: readonly PluginDefinition[];
   readonly upstreamUrl: string;
   readonly observer: Observer;
   readonly clock?: Clock;
-  /** The link to the state that processes of one program share; left out if there is one alone. */
+  /** The link to the state that several processes of one program share. */
   readonly link?: HubLink | undefined;
   /** Another way to open the schema: gateways of the same settings may share one. */
   readonly openSchema?: typeof openSchema | undefined;
-  /** Returns the share of its memory that the process takes; left out if the process is not the gateway's alone. */
+  /** The share of its budget that the process takes; left out if the process is not the gateway's alone. */
   readonly takenMemory?: () => number;
 }

@@ -22,7 +22,7 @@ import { composeService, openService } from './service-means.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
-/** Puts the program together. Nothing is asked of the service before the first operation needs it. */
+/** Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts) {
   const { config, observer } = parts;
   const clocks = openClocks(parts.clock);
@@ -78,7 +78,7 @@ export async function createGateway(parts: GatewayParts) {
     ...doors,
     handle: doors.exchanging(plugins.request(handleMarked, kernel)),
     refuseUnread(headers, requestId) {
-      // The flow of a plugin's key isn't known before the key has been looked for.
+      // For a plugin's key, the flow isn't known yet.
       if (!admission.isAnyFull || doors.owns(headers.authorization ?? undefined)) return null;
       return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
     },
@@ -89,7 +89,7 @@ export async function createGateway(parts: GatewayParts) {
 
   return {
     get sdl() {
-      // Few ask for it, and the program starts sooner without.
+      // Lazily, since few ask for it.
       sdl ??= printSdl(schema, subgraph);
       return sdl;
     },
@@ -101,13 +101,13 @@ export async function createGateway(parts: GatewayParts) {
     handle: composed.handle,
     plugins,
     refuseUnread: composed.refuseUnread,
-    /** The operations under way and waiting now: always the same object. */
+    /** Always the same object. */
     load: admission.load,
     state: stateOf(stores, service),
     shrink(share: number) {
       for (const cache of [store, answers, operations]) cache?.shrink(share);
     },
-    /** Has those leave who wait for news: operations are still answered. */
+    /** Ends subscriptions and the like; operations are still answered. */
     beforeStop: () => plugins.beforeStop(),
     /** Waits for operations in flight, then closes upstream connections. */
     async stop() {
@@ -121,7 +121,7 @@ export async function createGateway(parts: GatewayParts) {
   };
 }
 
-/** Opens the texts that clients may name: the trusted documents, or any that they have sent. */
+/** The texts that clients may name: trusted documents, or any that clients have sent. */
 async function openPersisted(
   { trustedDocuments: path, trustedDocumentsFor }: Config,
   observer: Observer,
@@ -135,7 +135,7 @@ async function openPersisted(
   return trustedDocumentsFor === 'issued' ? besideOtherDocuments(trusted, createPersisted()) : trusted;
 }
 
-/** Tells operations that are over to those who count them by their own keys as well. */
+/** Also notifies holders of issued keys, who count operations. */
 function notingOperations({ operation }: Observer): OperationsParts['onOperation'] {
   return (event, { note }) => {
     operation(event);
@@ -143,18 +143,17 @@ function notingOperations({ operation }: Observer): OperationsParts['onOperation
   };
 }
 
-/** The state of caches, plans and circuits, for metrics. */
+/** For metrics. */
 function stateOf({ lookups, tenants }: Stores, { upstream }: ReturnType<typeof openService>) {
   return {
-    /** Hits and misses among cached entries: always the same object. */
+    /** Always the same object. */
     lookups,
-    /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
+    /** Of the keys that were last in use. */
     recentLimits: (most: number) => upstream.ledger.recentLimits(tenants.accepted(), most),
     openCircuits: () => upstream.gate.open(),
   };
 }
 
-/** The means that plugins are opened with. */
 function hostOf(
   { config, observer }: GatewayParts,
   { clock: { now }, elapsed }: ReturnType<typeof openClocks>,

@@ -5,10 +5,7 @@ import { entities } from '../graphql/resolvers/nodes.ts';
 import { createSchema, type SchemaPart } from '../graphql/schema/schema.ts';
 import type { Subgraph } from '../graphql/schema/subgraph.ts';
 
-/**
- * The executable schema, with the parts that plugins bring.
- * @throws TypeError naming a field that nothing provides
- */
+/** @throws TypeError naming a field without a resolver */
 export async function openSchema(
   parts: readonly SchemaPart[] = [],
   subgraph: Subgraph | null = null,
@@ -16,7 +13,7 @@ export async function openSchema(
   return createSchema({ subgraph, parts, resolvers, entities, batches });
 }
 
-/** Loads the subgraph that settings describe; null if routers see what clients see. */
+/** Null if routers see what clients see. */
 export async function subgraphIn(config: Config): Promise<Subgraph | null> {
   const { subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix } = config;
   if (!subgraphIso3 && !subgraphNode && subgraphOmit.length === 0 && subgraphPrefix === undefined)

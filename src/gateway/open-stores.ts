@@ -12,12 +12,11 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
 export function openClocks(givenClock: Clock | undefined) {
   const clock = givenClock ?? systemClock;
   const steadyNow = createSteadyClock(clock.now);
-  // Nobody can set the engine's own clock, so it tells the ages of what this process alone knows.
+  // Nobody can set this clock, so it gives the ages of what only this process knows.
   const elapsed = givenClock === undefined ? performance.now.bind(performance) : steadyNow;
   return { clock, steadyNow, elapsed };
 }
 
-/** Opens the stores, and all that lives longer than an operation. */
 export async function openStores(
   { config, observer, link }: GatewayParts,
   clocks: ReturnType<typeof openClocks>,

@@ -5,10 +5,10 @@ import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import { within } from '../shared/async/within.ts';
 import type { ComposedGateway, Kernel, Plugin, PluginDefinition, PluginHost, PluginHttp } from './plugin.ts';
 
-/** Milliseconds that plugins have to let those leave who wait for news. */
+/** Bound of `beforeStop` of all plugins. */
 const LEAVING_MS = 2_000;
 
-/** Opens the plugins that their settings switch on. */
+/** @throws ConfigError if a plugin needs another that isn't on */
 export async function openPlugins(
   definitions: readonly PluginDefinition[],
   host: PluginHost,
@@ -34,7 +34,7 @@ export async function openPlugins(
   throw new ConfigError(lines.join('\n'));
 }
 
-/** The plugins of one gateway, in the order of their list. */
+/** The plugins of one gateway, the outermost first. */
 export class OpenedPlugins {
   readonly #byName: ReadonlyMap<string, Plugin>;
   readonly all: readonly Plugin[];
@@ -53,12 +53,11 @@ export class OpenedPlugins {
     return (this.#byName.get(name)?.api?.() as Shape | undefined) ?? null;
   }
 
-  /** The mode in which nothing is asked, of the plugin that has one; null if none does. */
+  /** Null if no plugin has the mode. */
   get offline(): OfflineMode | null {
     return this.all.find(({ offline }) => offline !== undefined)?.offline ?? null;
   }
 
-  /** The first of the list is the outermost. */
   request(next: HandleRequest, kernel: Kernel): HandleRequest {
     return this.all.reduceRight((inner, plugin) => plugin.request?.(inner, kernel) ?? inner, next);
   }
@@ -75,14 +74,14 @@ export class OpenedPlugins {
     for (const plugin of this.all) await plugin.start?.(gateway);
   }
 
-  /** Has all who wait for news leave, once: it is the beginning of the end, whoever begins it. */
+  /** Has an effect the first time only. */
   beforeStop(): Promise<void> {
     const leave = async () => void (await Promise.all(this.all.map((plugin) => plugin.beforeStop?.())));
     this.#leaving ??= within(LEAVING_MS, leave());
     return this.#leaving;
   }
 
-  /** In the reverse of their order, so that each can still use those before it. */
+  /** In reverse order, so that each can still use those before it. */
   async close(): Promise<void> {
     for (const plugin of this.all.toReversed()) await plugin.close?.();
   }

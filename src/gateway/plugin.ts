@@ -1,7 +1,7 @@
 /**
- * The contract between the kernel and its plugins. The kernel names none of them: the command line, the library
- * and tests hand in a list ({@link PluginDefinition}), whose order is that of the stages, the outermost first.
- * A plugin that its settings switch off is not opened, and nothing of it is loaded but its definition.
+ * The contract between the kernel and its plugins. The kernel names none of them: the command line, the library and
+ * tests hand in a list ({@link PluginDefinition}), whose order is that of the stages, the outermost first. A plugin
+ * that its settings switch off is not opened, and nothing of it is loaded but its definition.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -39,8 +39,8 @@ import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 
 /**
- * What is known of a plugin before it is opened: small, and loaded at each start. Heavy code comes by `import()`,
- * in `open` or with the first request that wants it.
+ * What is known of a plugin before it is opened: small, and loaded at each start. Heavy code comes by `import()`, in
+ * `open` or with the first request that wants it.
  */
 export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> extends SettingsOwner {
   /** Checks of its settings by their names in the environment; each is in `docs/settings.md`. */

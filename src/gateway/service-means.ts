@@ -20,7 +20,7 @@ import type { GatewayParts } from './gateway-parts.ts';
 import type { Stores } from './open-stores.ts';
 import type { Plugin, ServiceMeans } from './plugin.ts';
 
-/** Opens the way to the service, and keeps the lists on it that operations are priced by. */
+/** Opens the way to the service. `given` keeps the lists on it, by which operations are priced. */
 export function openService(
   { config, observer, upstreamUrl }: GatewayParts,
   { clock, steadyNow, elapsed, store, tenantCache, inFlight, tenants, lookups }: Stores,
@@ -51,7 +51,7 @@ export function openService(
   return { given, upstream, endpoints };
 }
 
-/** Makes the means that operations run with, and are priced with: the same loaders and planner. */
+/** Operations run, and are priced, by the same loaders and planner. */
 export function composeService(
   {
     given,
@@ -141,7 +141,7 @@ export function composeService(
   };
 }
 
-/** Makes the means of callers on whose behalf nothing is asked: they have no way to the service, and take any age. */
+/** For callers on whose behalf nothing is asked: there is no way to the service, and any age counts. */
 function composeOffline(
   figures: FiguresParts,
   learned: ReturnType<typeof createLearned>,

@@ -18,9 +18,9 @@ const RENEWAL_MS = 150;
 const MAX_NAMES_TOGETHER = 5_000;
 
 /**
- * The longest wait, in milliseconds, of a name that nobody fetches while others are fetching the rest of the batch: mostly
- * they have been asked for the same, and are about to fetch this too. And the wait as a share of a fetch's usual time, so
- * that it is not felt beside the fetch.
+ * The longest wait, in milliseconds, of a name that nobody fetches while others are fetching the rest of the batch:
+ * mostly they have been asked for the same, and are about to fetch this too. And the wait as a share of a fetch's usual
+ * time, so that it is not felt beside the fetch.
  */
 const MAX_WAIT_MS = 250;
 const WAIT_SHARE = 0.25;

@@ -41,8 +41,8 @@ export interface RateLimit {
 }
 
 /**
- * Calls that one key has spent, and what is known of its plan. Minutes are fixed windows and months calendar months, both
- * UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
+ * Calls that one key has spent, and what is known of its plan. Minutes are fixed windows and months calendar months,
+ * both UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
  */
 export class Account {
   #minute: number;
@@ -61,8 +61,8 @@ export class Account {
   #isPlanLarger = false;
   #nextProbeAtMs = 0;
   /**
-   * Calls of this minute that may still leave without the shared counters; null as long as these can be reached. A minute
-   * that has gone on without them ends without them: calls that they grant late would come on top.
+   * Calls of this minute that may still leave without the shared counters; null as long as these can be reached. A
+   * minute that has gone on without them ends without them: calls that they grant late would come on top.
    */
   #leftAlone: number | null = null;
 
@@ -136,8 +136,8 @@ export class Account {
   }
 
   /**
-   * Takes a call without the shared counters: at most half of the calls that were left of them, since another gateway may
-   * be doing the same, or still reach them.
+   * Takes a call without the shared counters: at most half of the calls that were left of them, since another gateway
+   * may be doing the same, or still reach them.
    */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
@@ -349,8 +349,8 @@ function figureIn(digits: string): number | null {
 }
 
 /**
- * Reads the text of a 429, and completes it by the published limits of the plan that it names. The two kinds of 429 differ
- * by the phrase `monthly request limit` alone.
+ * Reads the text of a 429, and completes it by the published limits of the plan that it names. The two kinds of 429
+ * differ by the phrase `monthly request limit` alone.
  */
 function statedLimits(detail: string) {
   const isMonthly = /monthly request limit/i.test(detail);
@@ -374,10 +374,10 @@ function statedLimits(detail: string) {
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a copy
- * to decide by at once. If they can't be reached, a gateway goes on by its own count for the rest of the minute, and takes
- * at most half of the calls that its copy shows to be left. Calls of other keys of the same account are not seen; the
- * service's 429 tells.
+ * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a
+ * copy to decide by at once. If they can't be reached, a gateway goes on by its own count for the rest of the minute,
+ * and takes at most half of the calls that its copy shows to be left. Calls of other keys of the same account are not
+ * seen; the service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null) {
   function accountOf(tenant: AccountHolder): Account {
@@ -422,8 +422,8 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     opensAtMs: (tenant: AccountHolder) => accountOf(tenant).opensAtMs(now()),
     refusal: (tenant: AccountHolder) => accountOf(tenant).refusal(now()),
     /**
-     * Bills one call that is to leave now. Null if other gateways have left none, or a new minute has begun, in which another
-     * try may succeed at once: `opensAtMs` tells.
+     * Bills one call that is to leave now. Null if other gateways have left none, or a new minute has begun, in which
+     * another try may succeed at once: `opensAtMs` tells.
      */
     async take(tenant: AccountHolder): Promise<Departure | null> {
       if (sharedCounters !== null) return takeShared(sharedCounters, tenant);
@@ -440,8 +440,8 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       if (snapshot && account.isIn(window)) account.copy(snapshot);
     },
     /**
-     * Books a call that was taken and is over. One that has not left is put back; counters that can't be reached then count
-     * one too many. One that the service accepted or refused tells of the plan.
+     * Books a call that was taken and is over. One that has not left is put back; counters that can't be reached then
+     * count one too many. One that the service accepted or refused tells of the plan.
      * @returns its error, if any; of a 429, the failure with the plan and the time
      */
     book(tenant: AccountHolder, departure: Departure, { left, error }: { left: boolean; error?: unknown }) {
@@ -477,9 +477,9 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     /** Returns true if so many of the minute's calls are left that one more makes no difference. */
     hasPlenty: (tenant: AccountHolder) => accountOf(tenant).hasPlenty(),
     /**
-     * True if a call may be sent that may turn out needless, to save a round trip: if one more makes no difference; or if no
-     * other operation of the key waits to share it, unless it may be the last of the minute. None leaves beside the call that
-     * finds out if the service takes a doubtful key.
+     * True if a call may be sent that may turn out needless, to save a round trip: if one more makes no difference; or
+     * if no other operation of the key waits to share it, unless it may be the last of the minute. None leaves beside
+     * the call that finds out if the service takes a doubtful key.
      */
     mayGuess(tenant: AccountHolder & { readonly operations: number; readonly isDoubtful: boolean }): boolean {
       const account = accountOf(tenant);

@@ -158,9 +158,7 @@ function createWrites({ store, retentionMs }: TenantCacheParts) {
       const written = land(entries, join, stored).then(() => void landing.delete(written));
       landing.add(written);
     },
-    /**
-     * Settles once all values are in the store or have failed to get there: false if any has failed since the start.
-     */
+    /** Settles once all values are in the store or have failed to get there: false if any has failed since the start. */
     async landed(): Promise<boolean> {
       await Promise.all(landing);
       return areAllStored;
@@ -226,8 +224,8 @@ export function createTenantCache(parts: TenantCacheParts) {
   const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
   /**
-   * Reads entries by name, in one round trip. An entry that is older than the service's last refusal of the key, or past
-   * all use, counts as none.
+   * Reads entries by name, in one round trip. An entry that is older than the service's last refusal of the key, or
+   * past all use, counts as none.
    */
   async function read<Value>(
     tenant: Tenant,

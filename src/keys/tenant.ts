@@ -82,8 +82,8 @@ export class Tenant {
   }
 
   /**
-   * True if the service has accepted the key lately. Anybody can make up keys, so a caller without a good one gets little
-   * of the memory and of the processor, and takes none away from the others.
+   * True if the service has accepted the key lately. Anybody can make up keys, so a caller without a good one gets
+   * little of the memory and of the processor, and takes none away from the others.
    */
   get isProven(): boolean {
     return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
@@ -261,8 +261,8 @@ const ISSUED = [/(?<![0-9a-z])cgk[^0-9a-z]/i, /cgk_/];
 const MOST_ENCODED = 3;
 
 /**
- * True if a header has what looks like a key that a gateway has issued, in any spelling. It is no key of the service, and
- * goes to nobody, whether this gateway issues keys or not.
+ * True if a header has what looks like a key that a gateway has issued, in any spelling. It is no key of the service,
+ * and goes to nobody, whether this gateway issues keys or not.
  */
 export function looksIssued(authorization: string): boolean {
   let text = authorization;
@@ -284,10 +284,10 @@ function inBase64(text: string): string {
 const PEPPER_BYTES = 32;
 
 /**
- * Opens the table of tenants, named by keyed digests of the `Authorization` header. Gateways that share a store must agree
- * on the pepper: if none is given, the first of them makes one and leaves it in the store; without a store it lives as long
- * as the process. If the store could not be reached, or has lost it, the pepper is read again as soon as the store is back,
- * since others may have left another there.
+ * Opens the table of tenants, named by keyed digests of the `Authorization` header. Gateways that share a store must
+ * agree on the pepper: if none is given, the first of them makes one and leaves it in the store; without a store it
+ * lives as long as the process. If the store could not be reached, or has lost it, the pepper is read again as soon as
+ * the store is back, since others may have left another there.
  */
 export async function openTenants(
   pepper: string | undefined,

@@ -18,8 +18,8 @@ interface RunningServer {
 }
 
 /**
- * Reports that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
- * new connection, answers new operations on open ones with 503, and lets operations in flight finish for as long as
+ * Reports that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes
+ * no new connection, answers new operations on open ones with 503, and lets operations in flight finish for as long as
  * the settings allow. Then it cuts the connections that are left and stops the gateway.
  * @param isReplaced true if another process takes new connections from now on: then open ones are answered until they
  * have closed, for as long as requests in flight may take, and probes are told that the program is ready

@@ -36,9 +36,7 @@ interface GraphqlRouteOptions extends AnswerSending {
 /** Characters of a body from which it pays to encode it here, which saves Fastify a pass to measure it. */
 const LONG_BODY = 16_384;
 
-/**
- * Has a scope read requests within bounds, and answer those that never become an operation with a GraphQL error.
- */
+/** Has a scope read requests within bounds, and answer those that never become an operation with a GraphQL error. */
 export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions): void {
   const { gateway, course, isSubgraph, problem } = options;
   readShallowJson(app);
@@ -291,8 +289,8 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
 });
 
 /**
- * Of several that a client likes equally, the first is taken. A body that is sent once is compressed as fast as still pays,
- * in this thread if it is short; one that is cached and sent again, better.
+ * Of several that a client likes equally, the first is taken. A body that is sent once is compressed as fast as still
+ * pays, in this thread if it is short; one that is cached and sent again, better.
  */
 const COMPRESSORS = [
   {

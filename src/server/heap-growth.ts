@@ -11,8 +11,8 @@ const LOOK_MS = 1_000;
 const FEW = 50;
 
 /**
- * Growth of the heap beyond the memory in use until a full collection, in per cent; 0 leaves it to the engine, which takes
- * up to three times as much again. With less room, collections take more of the processor.
+ * Growth of the heap beyond the memory in use until a full collection, in per cent; 0 leaves it to the engine, which
+ * takes up to three times as much again. With less room, collections take more of the processor.
  */
 const GROWTH = { engines: 0, most: 300, flooded: 50, least: 20 };
 
@@ -43,7 +43,7 @@ interface MemoryTaken {
 interface Engine {
   setFlags(flag: string): void;
   taken(): MemoryTaken;
-   /** Calls back after each full collection; returns a function that ends that. */
+  /** Calls back after each full collection; returns a function that ends that. */
   onCollected(listener: () => void): () => void;
 }
 
@@ -53,9 +53,9 @@ interface MemoryBounds extends Shrinkable {
 }
 
 /**
- * Keeps the process within its budget. Garbage gives way first: the heap may grow beyond the memory in use as far as the
- * budget has room, and by half while most operations come under unproven keys. If the memory in use has too little room
- * itself, caches shrink. None of it stops the process.
+ * Keeps the process within its budget. Garbage gives way first: the heap may grow beyond the memory in use as far as
+ * the budget has room, and by half while most operations come under unproven keys. If the memory in use has too little
+ * room itself, caches shrink. None of it stops the process.
  * @returns a function that stops it
  */
 export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: Engine = V8): () => void {

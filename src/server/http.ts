@@ -95,7 +95,7 @@ export function isBearer(authorization: string): boolean {
 /** Nothing that a log or JSON would have to escape. */
 const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
 
- /** @param given tried before the identifier that the request comes with */
+/** @param given tried before the identifier that the request comes with */
 export function requestIdOf(
   { headers }: { readonly headers: IncomingMessage['headers'] },
   given?: string,

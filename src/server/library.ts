@@ -36,8 +36,8 @@ export interface HandledRequest extends Omit<GatewayRequest, 'signal'> {
 
 export interface GatewayOptions {
   /**
-   * Settings by their names in the environment, which is not read: `COUNTRY_DATA_URL` has to be among them. Those of the
-   * program around the gateway (its address, processes, log, GraphiQL, and end) do nothing here.
+   * Settings by their names in the environment, which is not read: `COUNTRY_DATA_URL` has to be among them. Those of
+   * the program around the gateway (its address, processes, log, GraphiQL, and end) do nothing here.
    */
   readonly settings: Readonly<Partial<Record<SettingName | (string & {}), string>>>;
   /** Plugins, the outermost first; left out for {@link libraryPlugins}. `docs/plugins.md` says how to write one. */
@@ -56,7 +56,8 @@ export interface CountryGraph {
   readonly plugin: FastifyPluginAsync;
   /**
    * Answers one request of GraphQL over HTTP, whose body has been read and parsed. The caller bounds its length and its
-   * nesting. Never throws for an error of the client. A request without a `requestId` is named by its `x-request-id`, or anew.
+   * nesting. Never throws for an error of the client. A request without a `requestId` is named by its `x-request-id`,
+   * or anew.
    */
   handle(request: HandledRequest): Promise<GatewayResponse>;
   /** Waits for operations in flight, then closes connections. */

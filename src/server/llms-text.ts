@@ -9,7 +9,7 @@ const GRAPHQL = [
   '- [Schema](schema.graphql?for=clients): types and fields with their descriptions, where it is not switched off.',
 ];
 
- /** Serves `/llms.txt`, which describes this gateway to models. Its links are relative to its own address. */
+/** Serves `/llms.txt`, which describes this gateway to models. Its links are relative to its own address. */
 export function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
   app.get('/llms.txt', async (_request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${CACHE_SECONDS}`);

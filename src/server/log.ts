@@ -62,8 +62,9 @@ interface LogBatch {
 }
 
 /**
- * Gathers lines and writes them without waiting. Lines that wait for a slow reader are bounded: those beyond are dropped
- * and counted, and a line gives their number once the reader goes on. Lines that can't be written at all are dropped too.
+ * Gathers lines and writes them without waiting. Lines that wait for a slow reader are bounded: those beyond are
+ * dropped and counted, and a line gives their number once the reader goes on. Lines that can't be written at all are
+ * dropped too.
  * @param write writes without waiting, and returns the number of bytes that were taken; throws an Error with the code
  * EAGAIN if the reader takes none at the moment
  * @param maxWaiting characters that may wait

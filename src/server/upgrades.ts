@@ -8,8 +8,8 @@ export function protocolOf({ headers }: IncomingMessage): string {
 }
 
 /**
- * Hands on connections that clients upgrade. Offers of other protocols, such as HTTP/2, are ignored; but older versions of
- * Node don't ask which, and these requests can't be answered any more.
+ * Hands on connections that clients upgrade. Offers of other protocols, such as HTTP/2, are ignored; but older versions
+ * of Node don't ask which, and these requests can't be answered any more.
  */
 export function takeUpgrades(app: FastifyInstance, upgrades: ReadonlyMap<string, Upgrade>): void {
   app.server.on('upgrade', (request, socket, head) => {

@@ -5,8 +5,8 @@ import { errorBody } from '../shared/errors.ts';
 const METHOD_IN_OTHER_CASE = new RegExp(`^(?:${[...METHODS.keys()].join('|')}) `, 'i');
 
 /**
- * Tells a client that sent the method `query` why its request can't be read: `fetch` puts only the oldest methods into upper
- * case. Fastify closes the connection then.
+ * Tells a client that sent the method `query` why its request can't be read: `fetch` puts only the oldest methods into
+ * upper case. Fastify closes the connection then.
  */
 export function answerMethodInOtherCase(
   { code, rawPacket }: Error & { code?: string; rawPacket?: Buffer },

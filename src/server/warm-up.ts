@@ -42,8 +42,8 @@ function textsOf(round: number): readonly string[] {
 }
 
 /**
- * Answers as pricing assumes that the real service does. It has a port on the loopback, since over connections of another
- * kind V8 would compile undici's code for both kinds, and all later calls would take longer.
+ * Answers as pricing assumes that the real service does. It has a port on the loopback, since over connections of
+ * another kind V8 would compile undici's code for both kinds, and all later calls would take longer.
  */
 async function openStandIn() {
   const all: readonly Endpoint[] = Object.values(endpoints);
@@ -67,8 +67,8 @@ function connectedTo(server: Pick<ReturnType<typeof createServer>, 'emit'>) {
 }
 
 /**
- * Answers operations by a gateway of its own, over a stand-in for the service, so that the code is warm when the first real
- * ones come. Nothing leaves the machine, and all that it fills is thrown away.
+ * Answers operations by a gateway of its own, over a stand-in for the service, so that the code is warm when the first
+ * real ones come. Nothing leaves the machine, and all that it fills is thrown away.
  * @param schema that of the real gateway
  * @param mayGoOn waits while real requests are under way; false if there is to be no other operation
  * @returns the operations that were answered without an error

@@ -41,9 +41,9 @@ export function writeTogether(
 const LONGEST_WAIT_MS = 1;
 
 /**
- * Writes answers together at the end of the event loop's iteration. A client on the same machine that was woken for each of
- * them would take turns with the gateway, and waking it costs as much as the write. In a long iteration, answers don't wait
- * for its end.
+ * Writes answers together at the end of the event loop's iteration. A client on the same machine that was woken for
+ * each of them would take turns with the gateway, and waking it costs as much as the write. In a long iteration,
+ * answers don't wait for its end.
  */
 export class WriteQueue {
   readonly #waiting: (() => void)[] = [];

@@ -7,25 +7,24 @@ import { Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import type { Answer, Call, Endpoint } from './call.ts';
 
-/** An answer as it lies in the tenant cache; 422, with {@link RefusedArguments}, for any refusal of arguments. */
+/** An answer as it is cached; 422, with {@link RefusedArguments}, for any refusal of arguments. */
 export interface CachedAnswer {
   readonly status: 200 | 404 | 422;
   readonly body: unknown;
-  /** Milliseconds for which the service allows it to be served without asking; null if it doesn't say. */
+  /** Milliseconds for which the service allows it to be served; null if it doesn't say. */
   readonly allowedMs: number | null;
   readonly etag: string | null;
 }
 
-/** The service's words on a call that it refused. */
 interface RefusedArguments {
   readonly message: string;
   readonly detail: string | null;
 }
 
-/** Decoded records by their answer: operations that share one decode it once. */
+/** Records by their answer: operations that share one decode it once. */
 const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
-/** Decoded records by their body, if they don't tell when they came: tenants that were sent the same bytes share them. */
+/** Records by their body, unless they tell when they came: tenants that were sent the same bytes share them. */
 const decodedBodies = createObjectMemo<unknown>('decoded body');
 
 /** @throws Failure if the service refused the arguments */
@@ -34,7 +33,7 @@ export function recordsIn<Result>({ records, answer }: CachedRecords<Result>, ca
   return records;
 }
 
-/** Makes the entry of a call that was refused for its arguments; null for any other failure, and a call without any. */
+/** Null for any other failure, and for a call without arguments. */
 export function refusedAnswer(error: unknown, { target, route }: Call): CachedAnswer | null {
   if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT' || target === route) return null;
   const body: RefusedArguments = { message: error.message, detail: error.fields.detail ?? null };
@@ -46,14 +45,13 @@ function refusalOf({ body }: CachedAnswer, { route }: Call): Failure {
   return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
 }
 
-/** Records of a cached answer, fresh or stale. */
 export interface CachedRecords<Result> {
   readonly records: Result | null;
   readonly atMs: number;
   readonly answer: CachedAnswer;
 }
 
-/** Reads the records of a cached answer; null if there is none, or none that can be read. */
+/** Null if there is none, or none that can be read. */
 export function cachedRecords<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
@@ -87,7 +85,6 @@ function isRefusal(body: unknown): body is RefusedArguments {
   return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
 }
 
-/** Names the entry of a call's answer. */
 export function nameOf(call: Call): string {
   return `answer ${call.target}`;
 }
@@ -100,7 +97,7 @@ function recordsOf<Params, Result>(
 ): Result | null {
   if (answer.status === 404) {
     if (answer.stray !== undefined) throw answer.stray;
-    // 404s that say that an optional route is absent don't come so far.
+    // 404s of absent optional routes don't come so far.
     if (endpoint.route.includes('{') || endpoint.isOptional) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
       route: endpoint.route,
@@ -128,7 +125,7 @@ function decodedBody<Params, Result>(
 }
 
 /**
- * Reads an answer that has just come; a 304 says that the cached one is still that of the service.
+ * Reads an answer that has just come; a 304 stands for the cached one.
  * @returns its records, and the entry to cache it as
  */
 export function readAnswer<Params, Result>(
@@ -149,9 +146,8 @@ export function readAnswer<Params, Result>(
 }
 
 /**
- * Counts the milliseconds for which the headers of an answer allow it to be served without asking; null if they don't
- * say. A 304 says it anew, or leaves it as it was. This is a cache of one key, so `private` and `Authorization` are no
- * hindrance.
+ * Returns the milliseconds for which headers allow an answer to be served; null if they don't say. A 304 says it anew,
+ * or leaves it as it was. This is a cache of one key, so `private` and `Authorization` are no obstacle.
  */
 export function allowanceOf(
   { status, headers }: Answer,

@@ -20,10 +20,10 @@ import type { Sending } from './sending.ts';
 import { tracing } from './trace.ts';
 
 /**
- * Asks one endpoint; an answer that is cached in this process is returned at once.
- * @param maxAgeMs age of the oldest answer that is served without asking, if less than usual
+ * An answer that is cached in this process is returned at once.
+ * @param maxAgeMs greatest age of a cached answer, if less than usual
  * @returns its records; null if the service has nothing of the name in the route's path
- * @throws Failure as the stages on the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
+ * @throws Failure
  */
 export type Ask = <Params, Result>(
   endpoint: Endpoint<Params, Result>,
@@ -32,7 +32,6 @@ export type Ask = <Params, Result>(
   maxAgeMs?: number,
 ) => PromiseOrValue<Result | null>;
 
-/** The cache of answers, and the times for which it serves them. */
 export interface ListCache {
   readonly tenantCache: TenantCache;
   readonly freshness: {
@@ -42,13 +41,12 @@ export interface ListCache {
     readonly staleMs: number;
   };
   readonly now: () => number;
-  /** The fetches under way of gateways that share the store; left out if nobody shares it. */
+  /** Left out if nobody shares the store. */
   readonly inFlight?: InFlight;
-  /** Counts the hits and misses among cached entries. */
   readonly lookups?: Lookups | undefined;
 }
 
-/** Failures after which an old answer is better than none. After a refusal of the key none is. */
+/** Failures after which an old answer is better than none. A refusal of the key is not among them. */
 const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
   'RATE_LIMITED',
   'MONTHLY_QUOTA_EXCEEDED',
@@ -59,7 +57,7 @@ const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
   'OPERATION_TIMEOUT',
 ]);
 
-/** True if a stale entry may be served instead of this failure. */
+/** True if a stale answer may be served instead. */
 export function isBetterOld(failure: unknown): failure is Failure {
   return failure instanceof Failure && BETTER_OLD.has(failure.code);
 }
@@ -76,10 +74,10 @@ interface Stage extends ListCache {
 type Cached<Result> = CachedRecords<Result> | null;
 
 /**
- * Answers from the cache if an entry is fresh there, and asks for the rest; only a body that could be decoded is cached.
- * Entries are fresh for `ttlMs`, and if an endpoint's headers count, for no longer than they allow. One with an entity tag
- * is then asked for by it, and a 304 renews it. If the service gives no answer, a stale one is served and billed as such.
- * Refused arguments are an answer like any other: the call is not made again while it is fresh.
+ * Answers from the cache if an entry is fresh, otherwise asks. Only a body that could be decoded is cached. Entries are
+ * fresh for `ttlMs`, and if an endpoint's headers count, for no longer than they allow. One with an entity tag is then
+ * revalidated. If the service gives no answer, a stale one is served, and billed as such. Refused arguments are an
+ * answer like any other: the call is not made again while it is fresh.
  * @param onCached called with each call that was answered from the cache
  */
 export function cachedStage(
@@ -140,7 +138,6 @@ class CachedCall<Params, Result> {
     return cachedRecords(this.#endpoint, this.#params, this.#call, this.#tenant, cache);
   }
 
-  /** Returns the milliseconds for which an answer is fresh. */
   #freshMs(allowedMs: number | null): number {
     const { ttlMs } = this.#stage.freshness;
     // Only callers for whom nothing is asked (offline) have an endless `ttlMs`.
@@ -164,7 +161,7 @@ class CachedCall<Params, Result> {
     return recordsIn(cached, this.#call);
   }
 
-  /** Fetches an answer, or takes it from another gateway that shares the store and is fetching it at the moment. */
+  /** Fetches an answer, unless another gateway that shares the store is fetching it. */
   #fetchMissing(cached: Cached<Result>): Promise<Result | null> {
     const { lookups, inFlight } = this.#stage;
     if (this.#isCaching && lookups !== undefined) lookups.misses += 1;
@@ -172,7 +169,7 @@ class CachedCall<Params, Result> {
     return shared === null ? this.#fetchRecords(cached) : this.#fetchOnce(cached, shared);
   }
 
-  /** Fetches an answer once for all gateways that share a cache: the others wait, and read it there. */
+  /** Fetches an answer once for all gateways that share a cache: the others wait, and find it there. */
   async #fetchOnce(cached: Cached<Result>, shared: TenantCache): Promise<Result | null> {
     const { now, inFlight } = this.#stage;
     const sending = this.#sending;
@@ -190,7 +187,7 @@ class CachedCall<Params, Result> {
         const entry = await this.#cachedIn(shared);
         if (entry === null || !shared.isAccepted(this.#tenant)) return names;
         const forMs = this.#isCaching ? this.#freshMs(entry.answer.allowedMs) : 0;
-        // One that came since the wait began counts, however soon it is stale.
+        // An entry from after the wait began counts, however soon it is stale.
         if (entry.atMs < startedAtMs && now() - entry.atMs >= forMs) return names;
         sending.bill.shared += 1;
         sending.onFetched?.(forMs > 0 ? entry.atMs + forMs : 0);
@@ -258,7 +255,6 @@ class CachedCall<Params, Result> {
   }
 }
 
-/** Asks for an answer only if it is another than the cached one. */
 function conditional(sending: Sending, cached: CachedAnswer | undefined): Sending {
   const etag = cached?.etag ?? null;
   return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };

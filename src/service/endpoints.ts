@@ -1,8 +1,8 @@
 /**
- * The service on one screen: each route that we call, with its parameters and its answer.
+ * Each route that we call, with its parameters and its answer.
  *
- * "Specified" is the service's promise. "Observed" is the behaviour that it has shown if the specification is silent;
- * the decoders accept it and nothing relies on it.
+ * "Specified" is the service's promise. "Observed" is behaviour on which the specification is silent: decoders accept
+ * it, and nothing relies on it.
  */
 import type { Endpoint, YearsOf } from './call.ts';
 import {
@@ -40,14 +40,11 @@ export interface CountryParams {
   readonly code: string;
 }
 
-/**
- * Countries and measures of a data call. Order, repetition and the case of country codes make no difference to the
- * call; an empty list is not sent.
- */
+/** Order, repetition and the case of country codes make no difference to the call; an empty list is not sent. */
 interface ObservationsParams {
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
-  /** True for the latest figure of each series instead of the whole series. */
+  /** True for the latest figure of each series only. */
   readonly latest: boolean;
   readonly limit?: number | undefined;
   readonly startYear?: number | undefined;
@@ -76,7 +73,7 @@ export const health: Endpoint<NoParams, HealthRecord> = {
   decode: (body) => decodeHealth(body, health.route),
 };
 
-/** Specified: public. The body is not; a version is looked for under its usual names. */
+/** Specified: public. The body is not; the version is looked for under its usual names. */
 export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
   route: '/v1/platform/version',
   isPublic: true,
@@ -87,8 +84,8 @@ export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
 };
 
 /**
- * Specified: each source's last successful refresh and next run. The names of the fields are not. Like the lists of
- * countries and indicators it is promised whole, and has not been seen cut: only a total above its rows says otherwise.
+ * Specified: each source's last successful refresh and next run, but not the names of the fields. Like the lists of
+ * countries and indicators it is promised whole: only a total above its rows says otherwise.
  */
 export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   route: '/v1/platform/etl-status',
@@ -212,9 +209,7 @@ function listed(names: readonly string[]): string | undefined {
   return [...new Set(names)].sort().join(',');
 }
 
-/*
- * The answers that pricing assumes, of their documented sizes.
- */
+/* The answers that pricing assumes, of their documented sizes. */
 
 /** The year of a figure if any year will do. */
 const ASSUMED_YEAR = 2000;
@@ -225,10 +220,10 @@ const DOCUMENTED_SOURCES = 59;
 /** Listings of an answer without `limit`, which is cut there. */
 const DEFAULT_TICKERS = 100;
 
-/** Listings of a list that was not cut: more than an answer without `limit` holds. */
+/** Listings of a whole list: more than an answer without `limit` has. */
 const ASSUMED_TICKERS = 200;
 
-/** @param target of the call, whose filters its listings pass */
+/** @param target whose filters the listings match */
 function assumedTickers(target: string): unknown {
   const codes = [...COVERED_COUNTRIES];
   const { searchParams } = new URL(target, 'http://service');
@@ -261,7 +256,7 @@ function numbered(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i + 1);
 }
 
-/** Assumes figures of each country and metric that a call names, if there are any, and a total of as many. */
+/** Assumes that there are figures of each country and metric that a call names. */
 function assumedFigures(target: string, yearsOf: YearsOf): unknown {
   const query = new URLSearchParams(target.slice(target.indexOf('?')));
   const namesIn = (name: string) => query.get(name)?.split(',') ?? [];

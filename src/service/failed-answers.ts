@@ -6,30 +6,27 @@ import type { Answer, Call } from './call.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
-/*
- * Reads answers of the service that bring nothing: those with the status of an error, 404s, and failures that come under a
- * status that says that all is well.
- */
+/* Reads failures of the service: answers with the status of an error, 404s, and failures under a status of success. */
 
 const MAX_WORDS = 20_000;
 
-/** The longest time that a service is believed to be away, in seconds. */
+/** Bound of `Retry-After`, in seconds. */
 const MAX_AWAY_SECONDS = 3_600;
 
-/** Characters from which a text is a key rather than a word. */
+/** Shorter keys might be words. */
 const LEAST_KEY_LENGTH = 8;
 
-/** Characters in a row of a key that are taken for it: services tell of the half of one, too. */
+/** Length of a piece of a key that is taken for the key: services may repeat half of it. */
 const PIECE_LENGTH = { least: 6, most: 8 };
 
-/** Escapes within escapes that are undone. */
+/** Levels of nested escapes that are undone. */
 const MAX_ESCAPES = 3;
 
-/** Escapes of JSON and of scripts, of addresses and of HTML. */
+/** Escapes of JSON, scripts, addresses and HTML. */
 const ESCAPE =
   /\\u\{?([\da-f]{2,6})\}?|\\x([\da-f]{2})|%u?(00[\da-f]{2}|[\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,8});/gi;
 
-/** Reads an escape. Those with a name stand for signs, which no key is found by. */
+/** Named escapes stand for punctuation, which the search for keys ignores. */
 function unescaped(_: string, ...[unicode, hex, percent, entityHex, entity, name]: (string | undefined)[]) {
   const digits = unicode ?? hex ?? percent ?? entityHex;
   if (digits === undefined && entity === undefined) return name?.toLowerCase() === 'amp' ? '&' : ' ';
@@ -40,8 +37,8 @@ function unescaped(_: string, ...[unicode, hex, percent, entityHex, entity, name
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]+/g, '');
 
 /**
- * Withholds words of the service, which are shown, cached and logged, if the key stands in them or a piece of it, in whichever
- * way it is written there.
+ * The service's words are shown, cached and logged. They are withheld if they contain the key, or a piece of it, in
+ * whatever spelling.
  */
 function withoutKey(words: string, { caller }: Sending): string {
   const key = lettersOf(caller.authorization?.replace(/^bearer +/i, '') ?? '');
@@ -60,9 +57,9 @@ function withoutKey(words: string, { caller }: Sending): string {
 }
 
 /**
- * Makes the failure of an answer with the status of an error, whose body is a text yet. Unless the body has the service's
- * own shape, something on the way has answered, as a CDN, a proxy or a firewall does: that says nothing of the key, its
- * plan or the arguments, and is an outage like any other.
+ * Makes the failure of an answer with the status of an error. Unless the body has the service's own shape, something on
+ * the way has answered, such as a CDN, a proxy or a firewall: that says nothing of the key, its plan or the arguments,
+ * and is an outage like any other.
  */
 export function refused(
   answer: {
@@ -91,18 +88,18 @@ function pageInstead(status: number, { route }: Call): Failure {
   );
 }
 
-/** Members of a problem document (RFC 9457), in which CDNs and proxies tell of errors of their own. */
+/** Members of a problem document (RFC 9457), which CDNs and proxies send for errors of their own. */
 const OF_PROBLEMS = ['type', 'title', 'status'];
 
-/** True if the body of an error has the shape of the service's own: an object with its words in `detail`. */
+/** The service's own errors are objects with a `detail`. */
 export function isOwnError(body: unknown): body is JsonObject {
   if (!isObject(body) || OF_PROBLEMS.some((name) => Object.hasOwn(body, name))) return false;
   return typeof body.detail === 'object' ? body.detail !== null : typeof body.detail === 'string';
 }
 
 /**
- * Reads a 404: `{detail}`, or undefined if its words have no format of the service's own, as those from something between
- * it and us may. Unless they name the thing asked for, a 404 is no word on the records that the service holds.
+ * Reads a 404: `{detail}`, or undefined if it isn't in the service's own format, so that it may come from something on
+ * the way. Unless it names what was asked for, a 404 is no proof that the service doesn't have it.
  */
 export function notFound(text: string, call: Call, sending: Sending): Pick<Answer, 'body' | 'stray'> {
   const sent = jsonIn(text);
@@ -117,7 +114,7 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
   return { body, stray };
 }
 
-/** Makes the failure that the body of a 200 tells of; null if it tells of none. */
+/** Null if the body of a 200 tells of no failure. */
 export function failureInBody(body: JsonObject, call: Call, sending: Sending): Failure | null {
   const part = failureIn(body);
   if (part === null) return null;
@@ -145,12 +142,12 @@ function failureOf(status: number, detail: string | undefined, call: Call): Fail
   return new Failure(...refusal, { route: call.route, detail });
 }
 
-/** True if words that came with another status are those of a 429. */
+/** True if words under another status are those of a 429. */
 function isAboutLimit(words: string): boolean {
   return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }
 
-/** Reads the time at which an absent service says it will be back: seconds, or a date. */
+/** Reads `Retry-After`: seconds, or a date. */
 function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
   const text = String(header ?? '').trim();
   const seconds = Math.ceil(numberOf(text) ?? ((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
@@ -159,16 +156,16 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
 }
 
-/** Reads the words of a failure in a body, without the key; undefined if it has none. */
+/** Undefined if the body has no words of a failure. */
 function wordsFor(body: unknown, sending: Sending): string | undefined {
   const words = isObject(body) ? wordsIn(body, 2)?.slice(0, MAX_WORDS) : undefined;
   return words === undefined ? undefined : withoutKey(words, sending);
 }
 
-/** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
+/** Undefined if the text is no JSON, or none that a service would send. */
 function jsonIn(text: string): unknown {
   try {
-    // A parser takes long for a text that nests deep.
+    // Deeply nested texts take long to parse.
     return isDeepJson(text) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
@@ -177,17 +174,17 @@ function jsonIn(text: string): unknown {
 
 const MAX_LOOKED_AT = 2_000;
 
-/** Kinds of things that a route may be said to have none of, and words that are about the route and not about them. */
+/** Kinds of things that may be missing, and words that say that the route is. */
 const THING =
   /\b(?:countr(?:y|ies)|metrics?|indicators?|measures?|observations?|figures?|series|rows?|records?|profiles?|signals?|tickers?|listings?|government|structures?|offices?|trade|polic(?:y|ies))\b/i;
 const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
 
 /**
- * True if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
- * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
+ * True if a 404 says that what a call asked for is missing, by its name (`country not found: xx`) or its kind (`no
+ * observations found`). Any other may come from a proxy, or mean that there is no such route.
  */
 function namesAsked({ route, target }: Call, detail: string): boolean {
-  // Words with a slash in them repeat the address.
+  // Words with a slash repeat the address.
   const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
   const { pathname, searchParams } = new URL(target, 'http://service');
   const steps = route.split('/');
@@ -199,7 +196,7 @@ function namesAsked({ route, target }: Call, detail: string): boolean {
   return asked.some((value) => names(said, value)) || (THING.test(said) && !OF_ROUTE.test(said));
 }
 
-/** True if a value stands in the text as a word; one of two letters, which may be any word, as a code would. */
+/** True if a value is a word of the text. Two letters must look like a code, since they may be any word. */
 function names(said: string, value: string): boolean {
   const word = value.replace(/[^\w-]/g, '\\$&');
   if (value.length > 2) return new RegExp(`(?<![\\w.-])${word}(?![\\w-])`, 'i').test(said);
@@ -209,28 +206,27 @@ function names(said: string, value: string): boolean {
 }
 
 /*
- * Services and the proxies before them tell of failures in many envelopes. The members that are usual for that are read
- * at the top of a body, in its `meta`, and under `data`.
+ * Services and proxies wrap failures in many ways. The usual members are read at the top of a body, in its `meta`, and
+ * under `data`.
  */
 
-/** Members that hold the words of a failure, the service's own first. */
+/** Members with the words of a failure, the service's own first. */
 const WORDS = 'detail error errors message msg error_message error_description title reason'.split(' ');
 
-/** Members that are about a failure alone: one that holds anything tells of one. */
+/** Members that are only there for a failure. */
 const ERRORS = 'error errors error_message error_description exception'.split(' ');
 
-/** Members with the status of an answer; `code` may be anything's, if other members stand beside it. */
+/** `code` is not among them, since it may be the code of anything. */
 const STATUSES = ['status', 'status_code', 'statusCode'];
 
-/** Members that stand beside the words of a failure, and tell of nothing else. */
+/** Members that may stand beside the words of a failure. */
 const BESIDE =
   'success ok exception code timestamp time path request_id requestId trace_id traceId type instance error_code errorCode documentation_url docs help retry_after meta';
 const OF_FAILURES = new Set([...WORDS, ...STATUSES, ...BESIDE.split(' ')]);
 
-/** Messages of a list of errors that are looked at. */
 const MAX_ERRORS = 300;
 
-/** Returns the part of a body under a 200 that tells of a failure; null if none does. */
+/** The part of the body of a 200 that tells of a failure; null if none does. */
 function failureIn(body: JsonObject): JsonObject | null {
   const { data, meta } = body;
   if (holdsAny(body.detail) || saysFailed(body) || isFailureAlone(body)) return body;
@@ -246,7 +242,7 @@ function saysFailed(part: JsonObject): boolean {
   );
 }
 
-/** True if an object has words, or a status of a failure, and all else in it belongs to those. */
+/** True if an object has the words or the status of a failure, and nothing that doesn't belong to them. */
 function isFailureAlone(part: JsonObject): boolean {
   const names = Object.keys(part).filter((name) => part[name] !== null);
   if (!names.every((name) => OF_FAILURES.has(name))) return false;
@@ -260,7 +256,7 @@ function isFailed(status: unknown): boolean {
   return /^\s*([45]\d\d|err|errors?|fail|failed|failure|exception|fatal)\s*$/i.test(String(status));
 }
 
-/** True if a member says anything: not if it is empty, or says no. */
+/** False for empty values, and for those that mean no. */
 function holdsAny(value: unknown): boolean {
   if (typeof value === 'string') return !/^\s*(none|null|false|ok)?\s*$/i.test(value);
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
@@ -268,8 +264,8 @@ function holdsAny(value: unknown): boolean {
 }
 
 /**
- * Reads the words of a failure: a text, that of an object, or those of a list of errors.
- * @param levels objects within each other that are looked into
+ * Reads the words of a failure: a text, or those in an object or a list of errors.
+ * @param levels levels of objects to look into
  */
 function wordsIn(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return value || undefined;
@@ -282,7 +278,7 @@ function wordsIn(value: unknown, levels: number): string | undefined {
   return undefined;
 }
 
-/** Reads one of a list of errors: `{loc, msg}` as the service has them, or a text. */
+/** One of a list of errors: `{loc, msg}` as the service has it, or a text. */
 function errorNameOf(error: unknown): string {
   if (typeof error === 'string') return error;
   if (!isObject(error)) return 'refused';

@@ -8,17 +8,16 @@ import { UnreadItem } from './records/envelope.ts';
 const TOKENS = /\\.|"|[^\s"\\{}[\],:]+|,(?=\s*[}\]])/gs;
 const WORD_OF_JSON = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
-/** Begins the string that stands in the place of a word. */
 const MARK = randomUUID();
 
-/** Most words that may be no JSON, and characters that are gone through in one step. */
+/** Bound of words that are no JSON, and characters in one step. */
 const [MAX_WORDS, STEP_CHARACTERS] = [10_000, 8_192];
 
 /**
- * Parses a body with words that JSON doesn't have, such as `NaN`, `.5` and `01`, or with commas before an end. Such a word
- * spoils the smallest object of a list that it stands in, which is an {@link UnreadItem} then, and nothing else. Its meaning
- * is never guessed.
- * @throws SyntaxError if the rest of it can't be known
+ * Parses a body with words that JSON doesn't have, such as `NaN`, `.5` and `01`, or with trailing commas. Such a word
+ * makes the innermost object of a list around it an {@link UnreadItem}, and affects nothing else. Its meaning is never
+ * guessed.
+ * @throws SyntaxError if the rest is no JSON either
  */
 export function* parsedLeniently(text: string, parse: (bytes: Buffer) => Steps<unknown>): Steps<unknown> {
   const body = yield* parse(Buffer.from(yield* asJson(text)));
@@ -44,7 +43,7 @@ function* asJson(text: string): Steps<string> {
   return parts.join('') + text.slice(at);
 }
 
-/** Puts unread items in the places of marks, and of objects that hold one. Counts of the answer, in `meta`, are null. */
+/** Replaces marks, and objects that hold one, by unread items, and a `meta` that holds one by null. */
 function* withUnreadItems(value: unknown): Steps<unknown> {
   if (typeof value === 'string' && value.startsWith(MARK))
     return new UnreadItem(value.slice(MARK.length), {});

@@ -1,20 +1,19 @@
 /*
- * Rows that repeat from answer to answer.
+ * Parses bodies by the rows that they share with the last body from the same address.
  *
- * A service mostly sends to an address the rows that it sent there last, but for a few: some figures are revised, others
- * were retrieved anew, and `meta` counts. To parse all of them again, and to check them, takes most of the time of an
- * operation. So the rows of a list are compared, as bytes, with those that stood in their places in the last body. Those that are
- * the same stay the same objects, with the records that were made of them. All others are parsed together, and so is the rest of
- * the body, without its rows.
+ * Most rows of an answer are those of the last one: a few figures are revised, others were retrieved anew, and `meta`
+ * counts. To parse and to check all of them again takes most of the time of an operation. So the rows of a list are
+ * compared, as bytes, with those in their places in the last body. Equal ones stay the same objects, with the records
+ * that were made of them. All others are parsed together, and so is the rest of the body, without its rows.
  *
- * For that, rows are told apart unparsed. One that repeats ends where it ended before. Any other one mostly is as long as the
- * row that it replaces, or else ends by its brackets: to look for these takes half as long as the parser. That may be wrong if a
- * body is no JSON, or has changed in more than values, so it is the parser that decides. It is given the rows with a mark
- * between them, a number that no body can know: if it finds rows and marks by turns, each row is an object by itself. In all
- * other cases nothing is said, and the body is read whole.
+ * For that, rows are told apart unparsed. One that repeats ends where it ended before. Any other is mostly as long as
+ * the row that it replaces, or else its end is found by its brackets, in half the time of the parser. That may be wrong
+ * if a body is no JSON, or has changed in more than values, so the parser decides. It gets the rows with a mark between
+ * them, a number that no body can know: if it finds rows and marks by turns, each row is an object by itself. In all
+ * other cases nothing is returned, and the body is parsed whole.
  *
- * The first rows are a sample: if most of them differ, the others aren't looked at. What is known of rows lies with the body
- * that they came in, and goes with it.
+ * The first rows are a sample: if most of them differ, the others aren't compared. What is known of rows is kept with
+ * their body.
  */
 
 import { randomInt } from 'node:crypto';
@@ -22,11 +21,10 @@ import type { Steps } from '../shared/async/turns.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import { recordsOfRows } from './records/envelope.ts';
 
-/** A body that was read. */
 export interface Read {
   readonly bytes: Buffer;
   readonly body: unknown;
-  /** The rows of its list, once they were wanted; null if they can't be told apart. */
+  /** The rows of its list, once they are needed; null if they can't be told apart. */
   rows?: ListRows | null;
 }
 
@@ -41,9 +39,9 @@ interface ListStart {
 /** Rows of such a list. All of them are objects. */
 interface ListRows extends ListStart {
   readonly items: readonly unknown[];
-  /** Offsets at which each begins and ends in the bytes, one pair after the other, of those that were wanted so far. */
+  /** Offsets of the beginning and the end of each row in the bytes, in pairs, as far as they were needed. */
   readonly places: number[];
-  /** True if the items are known to be those of this list: a later member of the same name may have had others. */
+  /** True if the items are proven to be those of this list, and not of a later member of the same name. */
   areProven: boolean;
 }
 
@@ -52,30 +50,27 @@ export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0
 
 const COMMA = 0x2c;
 
-/** The beginning of such a body, and bytes in which it is looked for. */
+/** The beginning of such a body, and its longest length. */
 const BEFORE_ROWS = /^\s*(?:\{\s*"([\w-]*)"\s*:\s*)?\[$/;
 const MAX_BEFORE_ROWS = 200;
 
-/** Bytes below which a body is parsed sooner than its rows are told apart. */
+/** A smaller body is parsed sooner than its rows are told apart. */
 const FEW_BYTES = 2_000;
 
-/** Bytes that are read in one step, a fraction of a millisecond, and the most of a row, and of all behind the list. */
+/** Bytes in one step, a fraction of a millisecond; also the bound of a row, and of what follows the list. */
 const STEP_BYTES = 32_768;
 
-/** Rows that may differ at first, and the share of all rows so far that may: beyond it, one parse of all is quicker. */
+/** Rows that may differ at first, and the share of all rows so far: beyond it, one parse of all is quicker. */
 const DIFFERENT_FIRST = 3;
 const DIFFERENT_SHARE = 0.75;
 
 const MARK = randomInt(2 ** 30);
 const BETWEEN_ROWS = Buffer.from(`,${MARK},`);
 
-/** Room for the rows of one step that are parsed: hardly any is shorter than a mark. */
+/** Room for the parsed rows of one step: hardly any row is shorter than a mark. */
 const PARSED = Buffer.allocUnsafeSlow(4 * STEP_BYTES);
 
-/**
- * Reads a body by the rows that it shares with the last one from the same address.
- * @returns undefined if that can't be done, or wouldn't pay; nothing is said about the body then
- */
+/** @returns undefined if it can't be done, or wouldn't pay: that says nothing of the body */
 export function* parsedByRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   try {
     if (bytes.length >= FEW_BYTES) return yield* byRows(last, bytes);
@@ -91,12 +86,12 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   const lastRows = last.rows;
   const start = lastRows === null ? null : listStart(bytes);
   if (lastRows === null || start === null || start.name !== lastRows.name) return undefined;
-  // Most of what was known of the last one is right as it stands.
+  // Most of it stays as it is.
   const items = lastRows.items.slice();
   const places = lastRows.places.slice();
   const records = recordsOfRows(items, recordsOfRows(lastRows.items).slice());
   const rows = { ...start, items, places, areProven: true };
-  /** Numbers of rows that are to be parsed. */
+  /** Indices of rows. */
   const toParse: number[] = [];
   let differ = 0;
   let stepEnd = STEP_BYTES;
@@ -133,7 +128,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   return body === undefined ? undefined : { bytes, body, rows };
 }
 
-/** Parses some of the rows, together; false if they aren't an object each. Throws SyntaxError. */
+/** False if the rows aren't an object each. Throws SyntaxError. */
 function parseRows(
   bytes: Buffer,
   { items, places }: { readonly items: unknown[]; readonly places: readonly number[] },
@@ -165,7 +160,7 @@ function rowsOf({ bytes, body }: Read): ListRows | null {
   return Array.isArray(items) ? { ...start, items, places: [], areProven: false } : null;
 }
 
-/** Finds the place of a row, the first that has none; false if it is no object. A row beyond the last has none. */
+/** Locates the first row without a place; false if it is no object. A row beyond the last has none. */
 function locate(bytes: Buffer, { items, places, at: startsAt }: ListRows, row: number): boolean {
   if (row >= items.length) return true;
   const before = places[2 * row - 1];
@@ -175,7 +170,7 @@ function locate(bytes: Buffer, { items, places, at: startsAt }: ListRows, row: n
   return end > 0;
 }
 
-/** True if the items are those of the list whose rows are located, and no others. */
+/** True if the items are those of the list whose rows are located. */
 function isProven(bytes: Buffer, rows: ListRows): boolean {
   if (rows.areProven) return true;
   const { items, places, name, at } = rows;
@@ -185,7 +180,7 @@ function isProven(bytes: Buffer, rows: ListRows): boolean {
   return rows.areProven;
 }
 
-/** Returns the text from the end of a list on; null if it is long, or a further member may have the list's name. */
+/** The text from the end of a list on; null if it is long, or a further member may have the list's name. */
 function textBehind(bytes: Buffer, name: string | null, end: number): string | null {
   if (bytes.length - end > STEP_BYTES) return null;
   const text = bytes.toString('utf8', end);
@@ -193,7 +188,6 @@ function textBehind(bytes: Buffer, name: string | null, end: number): string | n
   return name !== null && (text.includes(`"${name}"`) || text.includes('\\')) ? null : text;
 }
 
-/** Finds the list that a body is, or that its first member is. */
 function listStart(bytes: Buffer): ListStart | null {
   const at = bytes.indexOf(OPEN_LIST) + 1;
   if (at === 0 || at > MAX_BEFORE_ROWS) return null;
@@ -201,7 +195,7 @@ function listStart(bytes: Buffer): ListStart | null {
   return match === null ? null : { name: match[1] ?? null, at };
 }
 
-/** Returns the place of the next row, or of the end of the list; -1 if what follows is neither. */
+/** The place of the next row, or of the end of the list; -1 if what follows is neither. */
 function afterRow(bytes: Buffer, end: number): number {
   const at = afterSpace(bytes, end);
   if (bytes[at] === CLOSE_LIST) return at;
@@ -223,7 +217,7 @@ function isEndOfRow(bytes: Buffer, at: number): boolean {
   return bytes[at - 1] === CLOSE_OBJECT && (bytes[at] === COMMA || bytes[at] === CLOSE_LIST);
 }
 
-/** Returns the end of an object by its brackets; -1 if it has none, or is too long for a row. */
+/** -1 if the object has no end, or is too long for a row. */
 function endOfObject(bytes: Buffer, from: number): number {
   let depth = 0;
   const most = Math.min(bytes.length, from + STEP_BYTES);
@@ -240,7 +234,7 @@ function endOfObject(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Parses all but the rows; undefined if that can't be done. Throws SyntaxError. */
+/** Undefined if it can't be done. Throws SyntaxError. */
 function bodyAround(bytes: Buffer, { name, at, items }: ListRows, end: number): unknown {
   const behind = textBehind(bytes, name, end);
   if (behind === null) return undefined;

@@ -1,8 +1,8 @@
-/** Measures how long something was waited for, in milliseconds; waits that overlap count once. */
+/** Measures waits; waits that overlap count once. */
 export class Stopwatch {
   #running = 0;
   #sinceMs = 0;
-  /** Milliseconds of waits that are over. */
+  /** Of waits that are over. */
   totalMs = 0;
 
   /** Counts the time that a promise takes; anything else takes no time. */

@@ -9,16 +9,15 @@ import {
 } from 'node:zlib';
 import { Unreadable } from './bodies.ts';
 
-/** Encodings of bodies that are unpacked: all that Node knows. */
+/** All that Node knows. */
 export const ENCODINGS = 'gzip, deflate, br, zstd';
 
-/** Encodings that a body may have one within the other. */
+/** Nested encodings of a body. */
 const MAX_ENCODINGS = 4;
 
-/** Bytes that are unpacked at once. */
 const CHUNK_BYTES = 65_536;
 
-/** Parameters of zstd: windows beyond 8 MiB are none that HTTP allows (RFC 9659). */
+/** HTTP allows windows up to 8 MiB (RFC 9659). */
 const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 type Open = (first: Buffer) => Transform;
@@ -28,7 +27,7 @@ const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
 const OPEN: Readonly<Record<string, Open>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
-  // Some services send it without the header that the name stands for.
+  // Some services send it without zlib's header.
   deflate: ([byte = 0]) =>
     (byte & 0x0f) === 8
       ? createInflate({ chunkSize: CHUNK_BYTES })
@@ -37,7 +36,7 @@ const OPEN: Readonly<Record<string, Open>> = {
   zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
 };
 
-/** Finds the steps that undo the encodings of a body; null if it has none; throws Unreadable. */
+/** Null if the body has no encodings. Throws Unreadable. */
 export function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
   if (header === undefined) return null;
   const names = String(header)
@@ -53,25 +52,23 @@ export function encodingsIn(header: string | string[] | undefined): readonly Ope
   });
 }
 
-/** More bytes came of a body than may. */
 export class TooLarge extends Unreadable {
   constructor() {
     super('the body is too large');
   }
 }
 
-/** The receiver of a body as it is unpacked. */
 export interface Unpacked {
   onData(chunk: Buffer): void;
   onEnd(): void;
   onError(reason: Unreadable): void;
-  /** Called when more may be written, after `write` has said that it has enough. */
+  /** Called when more may be written, after `write` has returned false. */
   onDrain(): void;
 }
 
 /**
- * Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is.
- * @param maxBytes bytes that may come of each encoding
+ * Unpacks a body as it comes, and gives it up before it is too large.
+ * @param maxBytes bound for the output of each encoding
  */
 export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
   const streams: Transform[] = [];
@@ -91,7 +88,7 @@ export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: 
   /** Ends the body; `onEnd` follows once all is unpacked. */
   function end(level = 0): void {
     if (level === encodings.length) to.onEnd();
-    // Nothing at all has come: that is an empty body, in any encoding.
+    // An empty body has no encoding.
     else if (streams[level] === undefined) end(level + 1);
     else streams[level].end();
   }

@@ -7,7 +7,7 @@ export interface Cited {
   readonly named: NamedSource | null;
   /** The measure and the places that the figures are of. */
   readonly title: string;
-  /** Year or period of the figures, or the range of them. */
+  /** Year or period of the figures, or their range. */
   readonly period: string;
   /** Release of the provider's dataset; null if none is named. */
   readonly release: string | null;
@@ -19,7 +19,6 @@ export interface Cited {
 
 export type CitationStyle = 'TEXT' | 'BIBTEX';
 
-/** Words the reference to figures, as a line of text or as an entry of BibTeX. */
 export function citationOf(cited: Cited, style: CitationStyle): string {
   return style === 'TEXT' ? asText(cited) : asBibtex(cited);
 }

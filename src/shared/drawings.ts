@@ -1,38 +1,37 @@
 /*
- * What is asked of the code that draws pictures, and what it answers: between its thread, which is built of GraphiQL's
- * code, and whoever has it draw. And the frame of a page with a picture, which GraphiQL and the pages themselves hand out.
+ * Messages to and from the thread that draws pictures by GraphiQL's code, and the frame of a page with a picture, which
+ * GraphiQL and the pages themselves hand out.
  */
 import type { SourceNames } from './source-names.ts';
 
-/** The look that the operator gives a picture, in the words of GraphiQL's controls. */
+/** The look of a picture, in the words of GraphiQL's controls. */
 export interface PictureLook {
-  /** The key of an indicator: the first picture that shows it, and not the first of all. */
+  /** Key of an indicator: the first picture that shows it is drawn, not the first of all. */
   readonly indicator?: string | undefined;
   readonly kind?: 'lines' | 'small-pictures' | 'ranking' | 'map' | 'scatter' | undefined;
   readonly isLog?: boolean | undefined;
   readonly measure?: 'value' | 'index' | 'difference' | 'percent' | undefined;
   readonly base?: number | undefined;
-  /** The year of a ranking, a map or a scatter plot; the latest figures if there is none. */
+  /** Of a ranking, a map or a scatter plot; left out for the latest figures. */
   readonly year?: number | undefined;
-  /** Names of lines that have a colour before all others. */
+  /** Names of lines that get colours before all others. */
   readonly highlight?: readonly string[] | undefined;
-  /** Name of the line that stands out. */
+  /** Name of the emphasized line. */
   readonly focus?: string | undefined;
-  /** Codes of countries, or keys of indicators, that are taken out. */
+  /** Codes of countries, or keys of indicators. */
   readonly removed?: readonly string[] | undefined;
-  /** True if small pictures have one scale for all. */
+  /** True if small pictures share a scale. */
   readonly isShared?: boolean | undefined;
-  /** The figures of whole countries, or of places within them. */
+  /** Whole countries, or places within them. */
   readonly scope?: 'ALL' | 'NATIONAL' | 'PLACES' | undefined;
 }
 
-/** Names that kinds of pictures had once: files, links and frames of others still have them. */
+/** Former names of kinds of pictures, which may be in files, links and frames of others. */
 const FORMER_KINDS = new Map([
   ['multiples', 'small-pictures'],
   ['bars', 'ranking'],
 ]);
 
-/** Returns the present name of a kind. */
 export function presentKind(kind: string): string {
   return FORMER_KINDS.get(kind) ?? kind;
 }
@@ -47,15 +46,15 @@ export interface DrawingOrder {
   readonly theme: 'light' | 'dark';
   /** Pixels. */
   readonly width: number;
-  /** True if title and notes stand elsewhere. */
+  /** True without title and notes. */
   readonly isBare: boolean;
-  /** Title in place of the picture's own; null for that. */
+  /** Title in place of the picture's own. */
   readonly heading?: string | null;
-  /** Widths, in pixels, for which the facts tell the size of the drawing. */
+  /** Widths for which the facts give the size of the drawing. */
   readonly widths?: readonly number[];
   /** As the service gives them, if they are cached. */
   readonly sourceNames?: SourceNames;
-  /** True if an SVG brings the words on its figures along, for the script of a page. */
+  /** True if an SVG contains the texts of tips, for the script of a page. */
   readonly hasTips?: boolean;
 }
 
@@ -67,25 +66,25 @@ export interface PictureFacts {
   readonly notes: readonly string[];
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
   readonly leftOut: number;
-  /** Pixels of the PNG with its title and notes, as wide as it usually is. */
+  /** Pixels of the PNG with its title and notes, at the usual width. */
   readonly image: { readonly width: number; readonly height: number };
-  /** Pages of the sources that the notes name, by the names. */
+  /** Pages of the sources in the notes. */
   readonly pages: readonly (readonly [name: string, url: string])[];
-  /** Pixels of the drawing for each of the widths that were asked about. */
+  /** Pixels of the drawing for each of the order's widths. */
   readonly sizes: readonly (readonly [width: number, height: number])[];
-  /** The other pictures that the answer makes, by the keys of their first indicators. */
+  /** The other pictures of the answer, by the keys of their first indicators. */
   readonly otherPictures: readonly (readonly [indicator: string, title: string])[];
 }
 
-/** A drawn picture, in pixels; without any if the answer has nothing to draw. */
+/** In pixels. */
 export interface Drawing {
   readonly width: number;
   readonly height: number;
-  /** A text of SVG, or the bytes of a PNG; null if the facts alone were asked for, or there is no picture. */
+  /** SVG, or the bytes of a PNG; null if only facts were asked for, or there is nothing to draw. */
   readonly bytes: string | Uint8Array | null;
-  /** Null unless they were asked for, or if there is no picture. */
+  /** Null unless they were asked for, or if there is nothing to draw. */
   readonly facts: PictureFacts | null;
-  /** Words on what the answer lacks, for a page. */
+  /** What the answer lacks, in words for a page. */
   readonly warnings: readonly string[];
 }
 
@@ -93,7 +92,7 @@ export type Drawn = { readonly drawing: Drawing } | { readonly error: string };
 
 export interface DrawerSettings {
   readonly isSynthetic: boolean;
-  /** Pixels of the largest PNG. */
+  /** Bound of a PNG. */
   readonly maxPixels: number;
   readonly sourceNames: SourceNames;
 }
@@ -109,15 +108,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Writes a text as HTML. */
 export function escaped(value: unknown): string {
   return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
 /**
- * Writes the frame of a page with a picture for pages of others. Without the script, it has a height that suits most
- * pictures at any width.
- * @param scriptUrl address of the script that gives it the height of its page
+ * The frame of a page with a picture, for other pages. Without the script, it has a height that suits most pictures.
+ * @param scriptUrl the script that fits the height to the page
  */
 export function frameOf(
   url: string,

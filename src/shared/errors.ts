@@ -1,8 +1,6 @@
 /**
- * The failures of the gateway, and their words for the caller.
- *
- * `FAILURES` is the one table of codes: a code is retryable if asking again can help. Everything below the graph throws
- * {@link Failure}; `graph/errors.ts` alone turns it into a GraphQL error.
+ * The table of codes: a code is retryable if asking again can help. Everything below the graph throws {@link Failure};
+ * `graph/schema/errors.ts` alone turns it into a GraphQL error.
  */
 export const FAILURES = {
   UNAUTHENTICATED: { retryable: false },
@@ -27,7 +25,7 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** Further fields of a failure, as the caller sees them in `extensions`. Times are ISO 8601, UTC. */
+/** As the caller sees them in `extensions`. Times are ISO 8601, UTC. */
 export interface FailureFields {
   /** Template of the upstream route, such as `/v1/data`. */
   readonly route?: string | undefined;
@@ -41,19 +39,19 @@ export interface FailureFields {
   readonly resetsAt?: string | undefined;
   readonly attempts?: number | undefined;
   readonly received?: number | undefined;
-  /** Null if the service did not say how many there are. */
+  /** Null if the service doesn't say. */
   readonly total?: number | null | undefined;
   readonly planned?: number | undefined;
   readonly limit?: number | undefined;
-  /** Whether asking again can help, where that isn't as its code has it. */
+  /** Overrides that of the code. */
   readonly retryable?: boolean | undefined;
-  /** The command that would fetch what isn't cached. */
+  /** A command that would fetch what isn't cached. */
   readonly command?: string | undefined;
-  /** Response names down to the field that makes an operation dear, such as `countries.observations`. */
+  /** The path to the most expensive field of an operation, such as `countries.observations`. */
   readonly field?: string | undefined;
 }
 
-/** A failure as the caller is told of it. It has no stack: its words are about the request or the service. */
+/** It has no stack, since it is about the request or the service. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly fields: FailureFields;
@@ -72,19 +70,18 @@ export class Failure extends Error {
     return this.fields.retryable ?? FAILURES[this.code].retryable;
   }
 
-  /** Makes the same failure with more fields; those given win. */
+  /** The same failure with more fields, which win over its own. */
   with(fields: FailureFields): Failure {
     return new Failure(this.code, this.message, { ...this.fields, ...fields }, { cause: this.cause });
   }
 }
 
-/** Fields of an error's `extensions`, beside those that its code implies. */
 interface FailureExtensions extends FailureFields {
   readonly requestId?: string | undefined;
 }
 
 /**
- * Writes the body of an answer that is an error and nothing else: no operation was run.
+ * The body of an answer that is only an error: no operation was run.
  * @param rest further members of the body
  */
 export function errorBody(
@@ -97,7 +94,7 @@ export function errorBody(
   return JSON.stringify({ errors: [{ message, extensions: { code, retryable, ...fields } }], ...rest });
 }
 
-/** Returns what was thrown as an Error. The words stand for anything else, such as the reason of an abort. */
+/** The words are for what isn't an Error, such as the reason of an abort. */
 export function asError(thrown: unknown, words: string): Error {
   return thrown instanceof Error ? thrown : new Error(words, { cause: thrown });
 }
@@ -106,10 +103,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Most characters that are repeated of a text of another's choice. */
+/** Characters that are repeated of texts of others. */
 const EXCERPT_LENGTH = 500;
 
-/** Returns the beginning of a text of another's: half a character isn't left, for which readers refuse an answer. */
+/** The beginning of a text, without half a surrogate pair at its end, for which clients would refuse an answer. */
 export function excerpt(text: string, length = EXCERPT_LENGTH): string {
   return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
 }

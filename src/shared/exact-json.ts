@@ -1,6 +1,6 @@
 /*
  * A reader of JSON that loses no digits. JavaScript's numbers hold 15 digits for certain. A number that would lose some
- * is kept as it was written: an object that `JSON.stringify` writes as the same digits.
+ * is kept as an object that `JSON.stringify` writes as the same digits.
  */
 
 interface RawNumber {
@@ -17,7 +17,7 @@ declare global {
 /** Digits that no number loses. */
 const SURE_DIGITS = 15;
 
-/** The pattern of a number that may be beyond all numbers. */
+/** Matches numbers that may be infinite. */
 const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
 
 /** @throws SyntaxError if the text is not JSON */
@@ -27,9 +27,8 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * True if there are more digits and points in a row than are sure; most texts have no such thing. A run of so many
- * holds one of every sixteenth characters, so no others are looked at: as an expression, this took as long as the
- * parser does.
+ * True if there is a longer run of digits and points than is sure; most texts have none. Such a run covers one of every
+ * sixteenth characters, so no others are looked at: a regular expression would take as long as the parser.
  */
 function hasManyDigits(text: string): boolean {
   for (let at = SURE_DIGITS; at < text.length; at += SURE_DIGITS + 1) {
@@ -54,31 +53,28 @@ function keepDigits(_name: string, value: unknown, { source = '' }: { readonly s
   return isSure ? value : JSON.rawJSON(source);
 }
 
-/** Returns the nearest number to one that is kept as written, infinite if it is beyond all; any other value as it is. */
+/** The nearest number, or infinity, for one that is kept as written; any other value as it is. */
 export function asNumber(value: unknown): unknown {
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : value;
 }
 
-/** The pattern of a number in decimal digits, with or without a sign, a fraction and an exponent. */
+/** A decimal number, with or without a sign, a fraction and an exponent. */
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Characters beyond which a text is no number that anybody means. */
+/** A longer text is no number that anybody means. */
 const MAX_CHARACTERS = 1_000;
 
-/** Reads the number that a text spells; null if it is none, or beyond all numbers. All texts of others are read here. */
+/** Null if the text is no number, or an infinite one. */
 export function numberOf(text: string): number | null {
   const spelt = text.length > MAX_CHARACTERS ? '' : text.trim();
   const number = DECIMAL.test(spelt) ? Number(spelt) : Number.NaN;
   return Number.isFinite(number) ? number : null;
 }
 
-/** Levels that lists and objects may stand in each other. A recursive walk of much deeper ones runs out of stack. */
+/** Recursive walks of much deeper values run out of stack. */
 export const MAX_NESTING = 500;
 
-/**
- * True if a value nests deeper than that. It works without closures and lists of keys: each answer is looked at, and
- * most of its values are plain.
- */
+/** Works without closures and lists of keys, since each answer is looked at. */
 export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -101,10 +97,10 @@ const BACKSLASH = 0x5c;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/** The bit by which brackets differ from braces. */
+/** The bit that makes a brace of a bracket. */
 const BRACE_BIT = 0x20;
 
-/** True if a JSON text nests deeper than a request may, before it is parsed: a parser takes long for such a text. */
+/** To be called before parsing, which takes long for such a text. */
 export function isDeepJson(text: string, most = MAX_NESTING): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -123,5 +119,4 @@ function endOfString(text: string, start: number): number {
   return i;
 }
 
-/** Refuses a request in words. */
 export const TOO_DEEP = `The request is nested more than ${MAX_NESTING} levels deep.`;

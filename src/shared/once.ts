@@ -1,4 +1,4 @@
-/** Makes a value when it is first wanted, once. */
+/** Memoizes a value that is made lazily. */
 export function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The folder above that of the program's code, built or not. */
+/** The folder of the package: built or not, the code is two levels below. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Returns the path of a file of the package: the built program lies at another depth than its sources. */
+/** The path of a file of the package. */
 export function packageFile(path: string): string {
   return ROOT + path;
 }
@@ -13,8 +13,8 @@ export function packageFile(path: string): string {
 let build: { readonly version: string; readonly commit: string | null } | undefined;
 
 /**
- * Returns the version of this program, and the short name of its commit, with `.dirty` behind it if files differed from
- * it; null if nobody knows. What was built has its stamp; for sources that run as they stand, git is asked.
+ * `commit` is a short name, with `.dirty` behind it if files differ; null if unknown. What was built has its stamp; for
+ * sources that run as they are, git is asked.
  */
 export function ownBuild() {
   build ??= {
@@ -24,17 +24,17 @@ export function ownBuild() {
   return build;
 }
 
-/** Returns the version with the commit behind it, if that is known: `0.1.0+1a2b3c4`. */
+/** With the commit, if that is known: `0.1.0+1a2b3c4`. */
 export function ownVersion(): string {
   const { version, commit } = ownBuild();
   return commit === null ? version : `${version}+${commit}`;
 }
 
-/** Returns the commit of a checkout; null if this is none, or there is no git. `scripts/prepare.mjs` takes it, too. */
+/** The commit of a checkout; null if this is none, or there is no git. `scripts/prepare.mjs` uses it, too. */
 export function commitHere(): string | null {
   if (!existsSync(`${ROOT}.git`)) return null;
   const args = ['-C', ROOT, 'describe', '--always', '--exclude=*', '--abbrev=7', '--dirty=.dirty'];
-  // Git writes nothing here, not even that an index is fresh.
+  // Git must not write, not even to refresh the index.
   const { stdout, status } = spawnSync('git', ['--no-optional-locks', ...args], {
     encoding: 'utf8',
     timeout: 5_000,

@@ -13,10 +13,9 @@ export interface Period {
   readonly key: string;
 }
 
-/** Characters beyond which a text is no period. */
 const MAX_LENGTH = 64;
 
-/** Caches texts that were read, up to so many. Rows repeat their periods and times, and to read one anew takes long. */
+/** Rows repeat their periods and times, which take long to read. */
 function memoize<Found>(most: number, read: (text: string) => Found): (text: string) => Found {
   const cache = new Map<string, Found>();
   return (text) => {
@@ -56,7 +55,7 @@ const cachedPeriod = memoize(8_192, (text) => {
 });
 
 /**
- * Reads the period of a row. If the period doesn't name a year, the row does: `annual` is the whole of it, `Q3` a part.
+ * Reads the period of a row. If it doesn't name a year, the row does: `annual` is the whole of it, `Q3` a part.
  * @returns null if no rule reads it
  */
 export function periodOf({
@@ -75,7 +74,6 @@ export function periodOf({
   return /^[a-z]/.test(plain) && !/\d{3}/.test(plain) ? periodIn(`${plain} ${whole}`) : null;
 }
 
-/** True if some rule reads the periods of all of these rows. */
 export function areReadable(rows: readonly { readonly year: number; readonly period: string }[]): boolean {
   return rows.every((row) => periodOf(row) !== null);
 }
@@ -107,13 +105,13 @@ const UNITS: Readonly<Record<string, Unit>> = {
   ...{ a: 'a', y: 'a', h: 'h', s: 'h', t: 't', q: 'q', k: 'q', m: 'm', w: 'w', u: 'w', d: 'd' },
 };
 
-/** Names of months in English and French, which may be cut short. */
+/** In English and French; they may be abbreviated. */
 const MONTHS =
   'january janvier|february fevrier|march mars|april avril|may mai|june juin|july juillet|august aout|september septembre|october octobre|november novembre|december decembre'
     .split('|')
     .map((names) => names.split(' '));
 
-/** Returns the number of a month that begins like this; an empty text if there is none, or several. */
+/** The number of the month that begins like this; empty if there is none, or several. */
 function monthNamed(text: string): string {
   const matches = MONTHS.flatMap((names, i) => (names.some((name) => name.startsWith(text)) ? i + 1 : []));
   return text.length >= 3 && matches.length === 1 ? String(matches[0]) : '';
@@ -121,14 +119,14 @@ function monthNamed(text: string): string {
 
 type Reader = (a: string, b: string, c: string, d: string) => Period | null;
 
-/** Makes a rule of a pattern, in which `_` stands for what may be between two parts. */
+/** In the pattern, `_` stands for an optional separator. */
 function rule(pattern: string, read: Reader): readonly [RegExp, Reader] {
   return [new RegExp(`^${pattern.replaceAll('_', '[-/._: ]?')}$`), read];
 }
 
 const FISCAL = '(?:fy|fiscal year)';
 
-/** Rules of single periods, as the first that reads a text has it. */
+/** The first rule that reads a text counts. */
 const RULES = [
   rule('(\\d{4})(?:_[ay]1?)?', (year) => unitOf(year, 'a', '1')),
   rule('(\\d{4})_([a-z])(\\d{1,3})', (year, letter, n) => partOf(year, letter, n)),
@@ -148,7 +146,7 @@ const RULES = [
   rule(`${FISCAL} ?(\\d{4})`, (year) => fiscalEnding(Number(year))),
 ];
 
-/** Reads a period that is no range; a time of day stands behind days alone. */
+/** Reads a period that is no range. Only days may have a time of day. */
 function single(text: string): Period | null {
   const parts = splitClock(text);
   if (parts === null) return null;
@@ -165,13 +163,13 @@ function partOf(year: string, letter: string, number: string): Period | null {
   return unit === undefined || (unit === 'a' && number !== '1') ? null : unitOf(year, unit, number);
 }
 
-/** Reads a day by the numbers of its day and month, unless either may be the month. */
+/** Null if either number may be the month. */
 function dayOfEither(a: string, b: string, year: string): Period | null {
   if (Number(a) > 12 || a === b) return dayOf(year, b, a);
   return Number(b) > 12 ? dayOf(year, a, b) : null;
 }
 
-/** Reads a fiscal year that is named by both of its years, the second of which may be its last two digits. */
+/** A fiscal year that is named by both of its years, the second in two digits or four. */
 function fiscalOf(year: string, next: string): Period | null {
   const after = String(Number(year) + 1).padStart(4, '0');
   return after.endsWith(next) ? fiscalEnding(Number(after)) : null;
@@ -200,7 +198,7 @@ function range(text: string): Period | null {
   return null;
 }
 
-/** Finds the last day of a duration of ISO 8601. */
+/** The last day of a duration of ISO 8601. */
 function afterDuration(firstDay: string, text: string): string | null {
   const [, count = '0', unit = ''] = /^p(\d{1,4})([ymwd])$/.exec(text) ?? [];
   const [year = 0, month = 0, day = 0] = firstDay.split('-').map(Number);
@@ -209,10 +207,9 @@ function afterDuration(firstDay: string, text: string): string | null {
   return end >= firstDay ? end : null;
 }
 
-/** Units of periods by a letter each. */
 type Unit = 'a' | 'h' | 't' | 'q' | 'm' | 'w' | 'd';
 
-/** Months of a unit that is of whole months. */
+/** Of units of whole months. */
 const MONTHS_OF = { a: 12, h: 6, t: 4, q: 3, m: 1 } as const;
 
 const NAMES = { a: 'year', h: 'half', t: 'third', q: 'quarter', m: 'month' } as const;
@@ -244,7 +241,7 @@ function ofMonths(
   return firstDay.length + lastDay.length === 20 ? { frequency, firstDay, lastDay, key } : null;
 }
 
-/** Makes a week of ISO 8601: the first one has the 4 January, and each is of the year that its Thursday is of. */
+/** A week of ISO 8601: the first one contains 4 January, and each is of the year of its Thursday. */
 function weekOf(year: number, number: number): Period | null {
   const firstDay = daysAfter(mondayBefore(iso(year, 1, 4)), (number - 1) * 7);
   const lastDay = daysAfter(firstDay, 6);
@@ -260,7 +257,7 @@ function dayOf(year: string, month: string, day: string): Period | null {
   return text === `${year}-${twoDigits(m)}-${twoDigits(d)}` ? spanOf(text, text) : null;
 }
 
-/** Makes the period from one day to another: the one with a name, if it is just that. */
+/** The named period, if the days make one. */
 function spanOf(firstDay: string, lastDay: string): Period | null {
   if (firstDay.length !== 10 || lastDay.length !== 10 || firstDay > lastDay) return null;
   if (firstDay === lastDay) return { frequency: 'day', firstDay, lastDay, key: firstDay };
@@ -275,7 +272,7 @@ function spanOf(firstDay: string, lastDay: string): Period | null {
   return { frequency: 'span', firstDay, lastDay, key: `${firstDay}/${lastDay}` };
 }
 
-/** Writes a text in lower case and without accents, with plain dashes and single blanks. */
+/** In lower case and without accents, with plain dashes and single blanks. */
 function plainOf(text: string): string {
   return text
     .normalize('NFKD')
@@ -290,22 +287,21 @@ function plainOf(text: string): string {
 interface TimeOfDay {
   /** Seconds since midnight; a day of them for 24:00. */
   readonly seconds: number;
-  /** Digits of a fraction of a second. */
   readonly fraction: string;
-  /** Milliseconds for which it may be that time: a minute, if no seconds are written; a day, if there is a zone alone. */
+  /** A minute, if no seconds are written; a day, if there is only a zone. */
   readonly precisionMs: number;
-  /** Minutes by which it is later there than in UTC; 0 if no zone is named, which means UTC. */
+  /** Minutes ahead of UTC; 0 if no zone is named. */
   readonly offsetMinutes: number;
 }
 
-/** The pattern of a zone, which may be named behind its offset, as RFC 9557 has it. */
+/** A zone, which may be named behind its offset, as in RFC 9557. */
 const ZONE = ' ?(z|utc|gmt|[+-]\\d\\d(?::?\\d\\d)?)?(?:\\[[a-z_/+-]+\\])?$';
 const CLOCK = new RegExp(`(?:[t ]|t )(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?${ZONE}`);
 const COMPACT = new RegExp(`(?<=\\d{8}|-\\d\\d)t(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?${ZONE}`);
-/** The pattern of a zone behind a day, as XML Schema has it. */
+/** A zone behind a day, as in XML Schema. */
 const ZONED = /(?<=\d)()()()()(z|[+-]\d\d:\d\d)$/;
 
-/** Splits a plain text into its day and the time of day behind it, if any; null if the day has no such time. */
+/** Null if the day has no such time. */
 function splitClock(plain: string): { readonly day: string; readonly clock: TimeOfDay | null } | null {
   const match = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
   if (match === null) return { day: plain, clock: null };
@@ -315,7 +311,7 @@ function splitClock(plain: string): { readonly day: string; readonly clock: Time
   const isLast = h === 24 && m === 0 && s === 0 && Number(fraction) === 0;
   if ((h > 23 && !isLast) || m > 59 || s > 60 || offsetMinutes === null) return null;
   const total = h * 3_600 + m * 60 + s;
-  // A leap second is the last one of a day of UTC.
+  // A leap second is the last second of a day of UTC.
   if (s === 60 && (total - offsetMinutes * 60) % 86_400 !== 0) return null;
   const precisionMs = hours === '' ? DAY_MS : seconds === undefined ? 60_000 : precisionOf(fraction);
   return {
@@ -324,7 +320,7 @@ function splitClock(plain: string): { readonly day: string; readonly clock: Time
   };
 }
 
-/** Counts the milliseconds that a second with these digits of a fraction may be any of. */
+/** Milliseconds that a fraction of a second leaves open. */
 function precisionOf(fraction: string): number {
   return Math.max(1, 10 ** (3 - fraction.length));
 }
@@ -338,7 +334,7 @@ function offsetOf(zone: string): number | null {
 
 const DAY_MS = 86_400_000;
 
-/** Writes a day. Months and days beyond their year and month are of the next one. */
+/** Months and days beyond their year and month are those of the next one. */
 function iso(year: number, month: number, day: number): string {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -354,7 +350,6 @@ function daysAfter(day: string, days: number): string {
   return dayText(new Date((daysOf(day) + days) * DAY_MS));
 }
 
-/** Counts the days since the epoch. */
 function daysOf(day: string): number {
   const [year = Number.NaN, month = 1, date = 1] = day === '' ? [] : day.split('-').map(Number);
   return new Date(0).setUTCFullYear(year, month - 1, date) / DAY_MS;
@@ -373,17 +368,16 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** An instant, as precisely as a text names it. Milliseconds since the epoch. */
+/** As precise as the text. */
 interface Time {
-  /** The first instant that the text can mean. */
+  /** The first instant that the text can mean, in milliseconds since the epoch. */
   readonly firstMs: number;
-  /** The last one: a day later, but for a millisecond, if the text names the day alone. */
+  /** The last one: a day later, less a millisecond, if the text names only a day. */
   readonly lastMs: number;
-  /** The first instant by RFC 3339 in UTC, with the fraction of a second as it was written. */
+  /** The first instant in RFC 3339, UTC, with the fraction of a second as it was written. */
   readonly text: string;
 }
 
-/** Characters beyond which a text is no time. */
 const MAX_TIME_LENGTH = 128;
 
 /**
@@ -399,12 +393,12 @@ export function timeIn(text: string): Time | null {
 
 const cachedTime = memoize(2_048, (text) => canonical(text) ?? read(plainOf(text).replace(WEEKDAY, '')));
 
-/** Reads a time that is as it leaves: the service mostly writes such. */
+/** Reads a time that is in our own format already, as most are. */
 function canonical(text: string): Time | null {
   const [, second, fraction = ''] = CANONICAL.exec(text) ?? [];
   if (second === undefined) return null;
   const secondMs = Date.parse(`${second}Z`);
-  // Days beyond their month are taken for those of the next.
+  // JavaScript takes days beyond their month for those of the next.
   if (Number.isNaN(secondMs) || new Date(secondMs).toISOString().slice(0, 19) !== second) return null;
   return timeOf(secondMs + thousandths(fraction), fraction, precisionOf(fraction));
 }

@@ -1,14 +1,13 @@
 import type { Clock } from '../../shared/async/clock.ts';
 import { messageOf } from '../../shared/errors.ts';
 
-/** Addresses at which a program takes requests. */
 export interface Addresses {
   readonly url: string;
   /** The address of health and metrics, if not beside the rest. */
   readonly adminUrl?: string | undefined;
 }
 
-/** One process that answers requests, as its supervisor sees it. */
+/** A process that answers requests, as its supervisor sees it. */
 export interface Worker {
   readonly id: number;
   /** Settles once it takes requests; rejects if it ended before. */
@@ -16,18 +15,17 @@ export interface Worker {
   /** Resolves at its end with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /**
-   * Has it end in good order; asked for the second time, nothing more happens.
+   * Has it end in good order. Has no further effect the second time.
    * @returns the number of requests that were cut, once it has ended
    */
   drain(how: Draining): Promise<number>;
-  /** Ends it at once. */
   kill(): void;
 }
 
 interface Draining {
-  /** True if others go on in its place: the program stays, and connections are given time to move. */
+  /** True if another worker goes on in its place, so connections are given time to move. */
   readonly isReplaced: boolean;
-  /** Milliseconds; `DRAIN_DELAY_MS` if none are given. */
+  /** `DRAIN_DELAY_MS` if left out. */
   readonly delayMs?: number | undefined;
 }
 
@@ -35,14 +33,13 @@ interface SupervisorParts<Kind extends Worker> {
   readonly count: number;
   readonly start: () => Kind;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Milliseconds that a drain may take in all, beyond which a worker is ended. */
+  /** Beyond this, a draining worker is killed. */
   readonly drainTimeoutMs: number;
   readonly note: (message: string) => void;
-  /** Takes the exit code when no worker is left, and the last one ended for an error in configuration. */
+  /** Called with the exit code if no worker is left, and the last one ended for an error of the settings. */
   readonly onHopeless: (code: number) => void;
 }
 
-/** A worker ended before it took requests. */
 export class WorkerEnded extends Error {
   override readonly name = 'WorkerEnded';
   readonly code: number | NodeJS.Signals;
@@ -53,26 +50,25 @@ export class WorkerEnded extends Error {
   }
 }
 
-/** Exit code of a process whose settings have errors. */
+/** Exit code for errors of the settings. */
 const CONFIG_EXIT_CODE = 2;
 
-/** Milliseconds that a worker may take until it takes requests. */
 const START_TIMEOUT_MS = 60_000;
 
-/** Milliseconds after which a worker's end has nothing to do with the end of those before it. */
+/** A worker that has lived so long is no short-lived one. */
 const SETTLED_MS = 10_000;
 
-/** The pause before the second replacement in a row, and the longest one; each is twice the last. */
+/** The pause before the second replacement in a row, and the longest pause; each is twice the last. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 30_000;
 
-/** Keeps so many workers running, until it is told to drain them. */
+/** Keeps a number of workers running. */
 export class Supervisor<Kind extends Worker> {
   readonly #parts: SupervisorParts<Kind>;
   readonly workers = new Set<Kind>();
   readonly #starting = new Set<Kind>();
   readonly #leaving = new Set<Kind>();
-  /** Workers in a row that did not live long. */
+  /** Short-lived workers in a row. */
   #shortLived = 0;
   #replaced = 0;
   #isStopping = false;
@@ -83,29 +79,25 @@ export class Supervisor<Kind extends Worker> {
     this.#parts = parts;
   }
 
-  /** Workers that were started in place of one that had ended by itself. */
   get replaced(): number {
     return this.#replaced;
   }
 
-  /**
-   * Starts the workers: the first one alone, since an error of the settings shows in it.
-   * @returns the address that they take requests at
-   */
+  /** Starts the first worker alone, since errors of the settings show in it. */
   async start(): Promise<Addresses> {
     const first = await this.#startOne();
     await Promise.all(Array.from({ length: this.#parts.count - 1 }, () => this.#startOne()));
     return first.ready;
   }
 
-  /** Replaces the workers one after the other; each goes once the one in its place takes requests. */
+  /** Replaces the workers one after the other, without a gap. */
   async roll(): Promise<void> {
     this.#isRollWanted = true;
     this.#rolling ??= this.#rollAsWanted();
     await this.#rolling;
   }
 
-  /** @returns the number of requests that were cut; a worker that ends otherwise than it should counts as one */
+  /** @returns the number of requests that were cut; a worker that fails to end in order counts as one */
   async drain(delayMs?: number): Promise<number> {
     this.#isStopping = true;
     for (const worker of this.#starting) worker.kill();
@@ -113,13 +105,12 @@ export class Supervisor<Kind extends Worker> {
     return (await Promise.all(cuts)).reduce((sum, cut) => sum + cut, 0);
   }
 
-  /** Ends all workers at once. */
   kill(): void {
     this.#isStopping = true;
     for (const worker of [...this.#starting, ...this.workers]) worker.kill();
   }
 
-  /** @throws WorkerEnded, or Error if it takes too long; then it is not among the workers */
+  /** @throws WorkerEnded, or Error if it takes too long */
   async #startOne(): Promise<Kind> {
     const { clock, start } = this.#parts;
     const worker = start();
@@ -185,7 +176,7 @@ export class Supervisor<Kind extends Worker> {
     const { note } = this.#parts;
     for (const old of [...this.workers]) {
       if (this.#isStopping) return;
-      // A worker that has ended since has been replaced.
+      // It may have ended and been replaced since.
       if (!this.workers.has(old)) continue;
       try {
         await this.#startOne();

@@ -23,24 +23,24 @@ interface Welcome {
 
 type LogDestination = ReturnType<typeof standardError>;
 
-/** Milliseconds that an answer between two of the program's processes may take. */
+/** For answers between two processes. */
 const CHANNEL_TIMEOUT_MS = 5_000;
 
-/** Milliseconds that a worker may take to tell its counts. */
+/** For a worker's metrics. */
 const SNAPSHOT_TIMEOUT_MS = 1_000;
 
-/** Milliseconds that a drain may take beside the settings' time: to close connections, and to exit. */
+/** Time of a drain beyond that of the settings: to close connections, and to exit. */
 const DRAIN_SLACK_MS = 10_000;
 
-/** Characters of a line of a worker's that are waited for until it ends. */
+/** Longer lines of workers are passed on in pieces. */
 const MAX_LINE = 1_048_576;
 
 /**
- * Runs `serve` in several processes. Node's cluster module hands each of them connections in turn: the operating system
- * alone would give some of them many more than others, and a worker that stops listening loses none that way. This
- * process supervises them, and holds the store that they share; it answers no requests.
- * @param outlet takes the workers' lines
- * @throws WorkerEnded if the first of them ends before it takes requests
+ * Runs `serve` in several processes. Node's cluster module hands out connections in turn: the operating system would
+ * give some processes many more than others, and a worker that stops listening loses none this way. This process
+ * supervises the workers, and holds the store that they share; it answers no requests.
+ * @param outlet takes the workers' log
+ * @throws WorkerEnded if the first worker ends before it takes requests
  */
 export async function startWorkers(config: Config, log: Log, outlet: LogDestination): Promise<Program> {
   cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -53,11 +53,11 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
   const welcome: Welcome = {
     upstreamUrl: config.countryDataUrl ?? sandbox?.url ?? '',
     demoKeys: sandbox?.keys ?? null,
-    // One for all workers, those that come later too.
+    // The same for all workers, later ones included.
     port: config.port === 0 ? await freePort(config.host) : config.port,
     adminPort: config.adminPort === 0 ? await freePort(config.host) : config.adminPort,
   };
-  // Half of the memory is for the values that all share, the other half for those that each has at hand.
+  // Half of the cache is in the hub, the other half in the workers' near caches.
   const hub = createHub(config.cacheMaxBytes / 2);
   boundMemory({
     begun: { proven: 0, unproven: 0 },
@@ -140,7 +140,7 @@ function startWorker(
       return cut;
     },
     kill: () => process.process.kill('SIGKILL'),
-    /** Returns the counts of the worker: its last ones, if it doesn't answer. */
+    /** The last metrics, if the worker doesn't answer. */
     async snapshot() {
       const asking = channel.ask('snapshot').catch(() => last);
       last = (await within(SNAPSHOT_TIMEOUT_MS, asking, last)) as MetricsSnapshot;
@@ -149,12 +149,12 @@ function startWorker(
   } satisfies Worker & { snapshot(): Promise<MetricsSnapshot> };
 }
 
-/** Sends a message to a worker. One that can't be sent is lost: a wait for the answer has a bound. */
+/** A message that can't be sent is lost: waits for answers are bounded. */
 function sendTo(worker: ClusterWorker, message: object): void {
   if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
 }
 
-/** Passes on whole lines, so that those of several workers don't run into each other. */
+/** Passes on whole lines, so that those of several workers don't mix. */
 function passLines(from: Readable, outlet: LogDestination): void {
   let rest = '';
   from.setEncoding('utf8').on('data', (chunk: string) => {
@@ -180,8 +180,8 @@ async function freePort(host: string): Promise<number> {
 }
 
 /**
- * Creates one worker: it runs the program of `serve` in one process, at the port that the supervising process says. It
- * ends when that one says so, and lets operations in flight finish if that one has gone.
+ * Runs the program of `serve` in one process, at the port that the supervising process names. It ends when told so, and
+ * in good order if that process has gone.
  */
 export function createWorker(config: Config, log: Log) {
   const { answers, listening } = createHubListening();
@@ -202,7 +202,7 @@ export function createWorker(config: Config, log: Log) {
   const answersOfAll = {
     ...answers,
     snapshot: () => program?.snapshot() ?? [],
-    // It is told that this has begun; `drained` says when it is over.
+    // Returns at once; `drained` reports the end.
     drain(delayMs: number | undefined, isReplaced: boolean) {
       void end(delayMs, isReplaced);
     },
@@ -212,11 +212,11 @@ export function createWorker(config: Config, log: Log) {
     listen: (onMessage) => void process.on('message', onMessage),
     timeoutMs: Math.max(CHANNEL_TIMEOUT_MS, config.cacheTimeoutMs),
   });
-  // A group of processes is sent a signal together: the first process decides the answer to it.
+  // A process group gets signals together: the supervising process reacts to them.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   cluster.worker?.on('disconnect', () => {
     channel.close();
-    // Node would end the process at once.
+    // Otherwise Node ends the process at once.
     if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
     log.note('The supervising process has gone: draining');
     void end(0, false);

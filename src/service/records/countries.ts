@@ -20,7 +20,7 @@ import {
   wholeListIn,
 } from './envelope.ts';
 
-/** ISO 3166-1 codes of the countries that the service covers, by its own definition all 54 of Africa: alpha-2 and alpha-3. */
+/** ISO 3166-1 alpha-2 and alpha-3 codes of the countries that the service covers: all 54 of Africa. */
 const CODES =
   'AO AGO BF BFA BI BDI BJ BEN BW BWA CD COD CF CAF CG COG CI CIV CM CMR CV CPV DJ DJI DZ DZA EG EGY ER ERI ET ETH ' +
   'GA GAB GH GHA GM GMB GN GIN GQ GNQ GW GNB KE KEN KM COM LR LBR LS LSO LY LBY MA MAR MG MDG ML MLI MR MRT MU MUS ' +
@@ -32,14 +32,14 @@ const ALPHA_2_BY_ALPHA_3: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The countries that the service covers, in ISO 3166-1 alpha-2. Known without asking, they save calls: nobody need ask
- * whether they exist, nor how long the list of countries is. They never answer anything.
+ * In ISO 3166-1 alpha-2. They save calls: nobody need ask whether these countries exist, nor how long the list of
+ * countries is. They are never part of an answer.
  */
 export const COVERED_COUNTRIES: ReadonlySet<string> = new Set(ALPHA_2_BY_ALPHA_3.values());
 
 const ALPHA_2 = /^[a-z]{2}$/i;
 
-/** Returns the alpha-2 code, in upper case, of a code in either form and case; null for any other text. */
+/** The alpha-2 code, in upper case, of a code in either form and case; null for any other text. */
 export function alpha2Of(code: string): string | null {
   if (ALPHA_2.test(code)) return code.toUpperCase();
   return ALPHA_2_BY_ALPHA_3.get(code.trim().toUpperCase()) ?? null;
@@ -52,7 +52,7 @@ const NAME_NAMES = ['name', 'country_name'] as const;
 
 export function decodeCountries(body: unknown, route: string): CountryRecord[] {
   const list = wholeListIn(body, route);
-  // Most rows are those of the last body, whose records are taken over.
+  // Records of rows that repeat are taken over.
   const records = recordsOfRows(list.value) as (CountryRecord | undefined)[];
   return eachLocated(list, (row, place, index) => {
     records[index] ??= decodeCountry(row, place);
@@ -77,14 +77,14 @@ function decodeCountry(row: JsonObject, place: Place) {
   };
 }
 
-/** Takes a code of another length: the list is worth more than the one odd entry. */
+/** A code of another length is taken as it is: the list is worth more than one odd entry. */
 function missingCode(row: JsonObject, place: Place): string {
   return (stringIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
 }
 
 /**
- * Reads the alpha-2 code, in upper case, in the first of the names that holds one, otherwise in the first that holds the
- * alpha-3 code of a country we know. So a numeric or a three-letter `id` is passed over for a two-letter `iso2`.
+ * Reads the alpha-2 code, in upper case, under the first of the names that has one, otherwise under the first that has
+ * the alpha-3 code of a country we know. So a two-letter `iso2` comes before a numeric or three-letter `id`.
  */
 export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {
   let byAlpha3: string | null = null;
@@ -110,8 +110,8 @@ export function countryNamedIn({ value: row, place }: Located<JsonObject>, asked
 }
 
 /**
- * Makes sure that a row of a list is of the country that the list was asked for.
- * @param code the country that the row names, under the first of the names
+ * Checks that a row is of the country that its list was asked for.
+ * @param code the country that the row names
  * @throws Failure if that is another one
  */
 export function checkCountry(code: string | null, asked: string | null | undefined, place: Place): void {
@@ -124,7 +124,6 @@ const FIELD_NAMES = ['country', ...CODE_NAMES, ...NAME_NAMES, ...INDICATORS];
 
 export type CountryProfileRecord = Readonly<ReturnType<typeof decodeProfile>>;
 
-/** @param asked code of the country that was asked for, if the body doesn't say */
 export function decodeProfile(body: unknown, route: string, asked: string) {
   const object = objectIn(body, route, FIELD_NAMES);
   const { value: profile, place } = object;
@@ -132,13 +131,13 @@ export function decodeProfile(body: unknown, route: string, asked: string) {
   return {
     /** ISO 3166-1 alpha-2, upper case. */
     countryCode: countryNamedIn(object, asked).code,
-    /** The selected indicators; empty if the service has none. Those that can't be read are in `record` alone. */
+    /** Empty if the service has none. Indicators that can't be read are only in `record`. */
     indicators: indicatorsOf(profile[field], inside(place, field)),
     record: profile,
   };
 }
 
-/** Reads lists of objects or of keys, and maps from key to object or figure; a figure that is null is left out. */
+/** Reads lists of objects or keys, and maps from key to object or figure; a figure that is null is left out. */
 function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
   if (Array.isArray(sent)) {
     return eachOf(sent, place, (item, here) => {

@@ -2,7 +2,7 @@ import { createObjectMemo } from '../../cache/lru.ts';
 import { Failure } from '../../shared/errors.ts';
 import { asNumber, numberOf } from '../../shared/exact-json.ts';
 
-/** An object of the service's JSON, before we trust it. */
+/** An object of the service's JSON, unchecked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A place in a body: `data[3].value` of the answer of a route. */
@@ -18,7 +18,7 @@ export function inside(place: Place, step: string | number): Place {
   return { route, path: path === '' ? step : `${path}.${step}` };
 }
 
-/** Makes the failure that names a place and its error, such as `data[3].value: expected number, received string`. */
+/** The failure names the place, such as `data[3].value: expected number, received string`. */
 export function invalid(place: Place, problem: string): Failure {
   const detail = `${place.path === '' ? 'body' : place.path}: ${problem}`;
   return new Failure(
@@ -29,13 +29,13 @@ export function invalid(place: Place, problem: string): Failure {
 }
 
 /**
- * An item of a list that is no JSON, although the rest of the body is. Decoders of the list take it for a row that
- * can't be read; if it stays within a record, it is written as null.
+ * An item of a list that is no JSON, although the rest of the body is. To decoders it is a row that can't be read;
+ * within a record it is written as null.
  */
 export class UnreadItem {
-  /** Text in it that is no JSON, cut short. */
+  /** The text that is no JSON, cut short. */
   readonly problem: string;
-  /** Members of it that are texts or numbers, by name. */
+  /** The members that could be read. */
   readonly legible: Readonly<Record<string, unknown>>;
 
   constructor(problem: string, legible: Readonly<Record<string, unknown>>) {
@@ -71,8 +71,8 @@ export function objectAt(value: unknown, place: Place): JsonObject {
 }
 
 /*
- * Reads a field that the specification doesn't show, as do the readers below: the first of the names that holds a value
- * of the right type, or null. Values that they pass over are still in the record as sent.
+ * Readers of fields that the specification doesn't show: they return the first value of the right type under any of the
+ * names, or null. Values that they pass over are still in the record as sent.
  */
 
 export function stringIn(row: JsonObject, ...names: readonly string[]): string | null {
@@ -83,7 +83,7 @@ export function stringIn(row: JsonObject, ...names: readonly string[]): string |
   return null;
 }
 
-/** Reads a time as {@link textIn} does: a number as its digits, and anything else as JSON, which nobody reads as a time. */
+/** A number is read as its digits, and anything else as JSON, which is no time. */
 export function timeStringIn(row: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = asNumber(row[name]);
@@ -93,10 +93,10 @@ export function timeStringIn(row: JsonObject, ...names: readonly string[]): stri
   return null;
 }
 
-/** Characters of a time; a longer text is none, and neither are so many of them. */
+/** Longer texts are no times, and neither is their beginning. */
 const MAX_TIME = 200;
 
-/** Reads finite numbers, also those that are spelt as text. */
+/** Finite numbers, also those that are spelt as text. */
 export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
   for (const name of names) {
     const sent = row[name];
@@ -107,13 +107,13 @@ export function numberIn(row: JsonObject, ...names: readonly string[]): number |
   return null;
 }
 
-/** Reads whole numbers that GraphQL's `Int` holds, as {@link numberIn} does. */
+/** Whole numbers in the range of GraphQL's `Int`. */
 export function integerIn(row: JsonObject, name: string): number | null {
   const number = numberIn(row, name);
   return number !== null && (number | 0) === number ? number : null;
 }
 
-/** Reads a text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` read alike. */
+/** A text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` are the same. */
 export function labelIn(
   row: JsonObject,
   inner: readonly string[],
@@ -127,12 +127,12 @@ export function labelIn(
   return null;
 }
 
-/** Reads the text that a record is known by; throws Failure naming the field if none of the names holds any. */
+/** @throws Failure naming the field, if there is no text under any of the names */
 export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
   return stringIn(row, ...names) ?? missing(row, place, names);
 }
 
-/** @throws always, naming the first of the names that is there, otherwise the first of all */
+/** @throws Failure always, naming the first of the names that is there, otherwise the first of all */
 export function missing(row: JsonObject, place: Place, names: readonly [string, ...string[]]): never {
   const name = names.find((candidate) => row[candidate] != null) ?? names[0];
   const value = row[name];
@@ -140,19 +140,17 @@ export function missing(row: JsonObject, place: Place, names: readonly [string, 
   throw invalid(inside(place, name), `expected string, received ${received}`);
 }
 
-/** A part of a body, and its place. */
 export interface Located<T> {
   readonly value: T;
   readonly place: Place;
 }
 
-/** A list, with counts if there are any: if none are promised, a full page is suspect. */
+/** A list that may have been cut, with the service's counts if there are any. */
 export interface RowList<Row> extends ReturnType<typeof metaIn> {
   readonly rows: readonly Row[];
   readonly received: number;
 }
 
-/** Reads a list that may have been cut, with the service's counts of it. */
 export function rowListIn<Row>(
   body: unknown,
   route: string,
@@ -177,15 +175,15 @@ export function listIn(body: unknown, route: string): Located<readonly unknown[]
 const records = createObjectMemo<unknown[]>('records of rows');
 
 /**
- * Returns the records that were made of the rows of a list, by their places: those of rows that have the bytes that they had
- * in the last body are known.
- * @param initial the records to begin with, if there are none of the list as yet
+ * Returns the records of the rows of a list, by their places. Those of rows that repeat from the last body are there
+ * already.
+ * @param initial the records to begin with
  */
 export function recordsOfRows(rows: readonly unknown[], initial: unknown[] = []): unknown[] {
   return records.of(rows) ?? records.put(rows, initial);
 }
 
-/** Returns a list, or the one list of an object; throws Failure if there is none, or several to choose from. */
+/** A list, or the one list of an object; throws Failure if there is none, or several. */
 export function soleListOf(value: unknown, place: Place): Located<readonly unknown[]> {
   if (Array.isArray(value)) return { value, place };
   if (!isObject(value)) throw invalid(place, `expected array, received ${kindOf(value)}`);
@@ -198,10 +196,10 @@ export function soleListOf(value: unknown, place: Place): Located<readonly unkno
 }
 
 /**
- * Finds the one object of a body: under `data`, bare, or the only object under another name; null if it is none of
- * these. Of several objects it is the only one that has a known field.
+ * Finds the one object of a body: under `data`, bare, or the only object under another name; null if there is none. Of
+ * several objects, it is the only one that has a known field.
  *
- * @param fieldNames fields of the object; a body that has one of them is the object itself and no wrapper
+ * @param fieldNames fields of the object; a body that has one of them is no wrapper
  */
 export function findObject(
   body: unknown,
@@ -219,7 +217,7 @@ export function findObject(
   return { value: only[1] as JsonObject, place: inside(place, only[0]) };
 }
 
-/** Returns the one object of a body, as {@link findObject} finds it; otherwise all of it; throws Failure if it is no object. */
+/** The object that {@link findObject} finds, otherwise the body; throws Failure if that is no object. */
 export function objectIn(body: unknown, route: string, fieldNames: readonly string[]): Located<JsonObject> {
   const object = findObject(body, route, fieldNames);
   if (object !== null) return object;
@@ -234,8 +232,8 @@ function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, 
 }
 
 /**
- * Reads the counts: in `meta`, or beside the rows if there is no `meta`. They are the rows that match, whether sent or not,
- * and those that one answer may hold; null if the service gives none, or a number that counts nothing: a limit of 0 is none.
+ * Reads the counts, in `meta` or beside the rows: `total` of the rows that match, sent or not, and `limit` of one
+ * answer. Null if there is none, or a number that makes no sense, such as a limit of 0.
  */
 export function metaIn(body: unknown) {
   const meta = !isObject(body) ? {} : isObject(body.meta) ? body.meta : body;
@@ -248,9 +246,9 @@ function countIn(meta: JsonObject, least: number, ...names: readonly string[]): 
 }
 
 /**
- * Returns the rows of a list whose rest can't be asked for. A total above them is enough to refuse it: either a limit
- * cut it, or the total counts rows that were not asked for. These can't be told apart, and a short list must not pass
- * for a whole one.
+ * Reads a list whose rest can't be asked for. A total above its rows is enough to refuse it: either a limit cut it, or
+ * the total counts rows that were not asked for. These can't be told apart, and a short list must not pass for a whole
+ * one.
  *
  * @throws Failure UPSTREAM_INCOMPLETE if the service says that it holds more rows than it sent
  */
@@ -267,13 +265,12 @@ export function wholeListIn(body: unknown, route: string): Located<readonly unkn
 }
 
 /*
- * Rows left out of a list. If the specification shows no fields, a row that can't be read is left out and the others
- * stand. The list says so of itself, so that an operation that answers with it can warn, however long it was cached.
+ * Rows left out of a list. If the specification shows no fields, a row that can't be read is left out. The list keeps a
+ * note of it, so that an operation can warn, however long the list was cached.
  */
 
-/** The rows that a list lacks. */
 interface LeftOut {
-  /** Rows, or the one block that is no list. */
+  /** Of rows; 1 for a block that is no list. */
   readonly count: number;
   /** The error of the first of them. */
   readonly first: Failure;
@@ -281,24 +278,23 @@ interface LeftOut {
 
 const LEFT_OUT = Symbol('left out');
 
-/** Returns the rows that a list lacks; null if it is whole. */
+/** Null if the list is whole. */
 export function leftOutOf(list: object & { readonly [LEFT_OUT]?: LeftOut }): LeftOut | null {
   return list[LEFT_OUT] ?? null;
 }
 
-/** Has a list say which rows it lacks, out of sight of the readers of its rows. */
+/** The note is out of sight of readers of the rows. */
 export function withLeftOut<List extends object>(list: List, leftOut: LeftOut | null): List {
   return leftOut === null ? list : Object.defineProperty(list, LEFT_OUT, { value: leftOut });
 }
 
-/** Sums up the rows that several lists lack together. */
 export function sumOf(all: readonly (LeftOut | null)[]): LeftOut | null {
   const [first, ...rest] = all.filter((leftOut) => leftOut !== null);
   if (first === undefined) return null;
   return { ...first, count: rest.reduce((sum, { count }) => sum + count, first.count) };
 }
 
-/** Decodes each row of a list. Rows that the decoder refuses are left out. */
+/** Rows that the decoder refuses are left out. */
 export function eachIn<T>(
   rows: readonly unknown[],
   place: Place,
@@ -307,7 +303,7 @@ export function eachIn<T>(
   return eachOf(rows, place, (row, here, index) => decode(objectAt(row, here), here, index));
 }
 
-/** Decodes rows as {@link eachIn} does, if they may be anything. */
+/** The same for rows that may be anything. */
 export function eachOf<T>(
   rows: readonly unknown[],
   place: Place,
@@ -326,7 +322,7 @@ export function eachOf<T>(
   return withLeftOut(sound, first && { count: rows.length - sound.length, first });
 }
 
-/** Decodes the rows of a list that is the whole answer; throws Failure of the first row if none can be read. */
+/** For a list that is the whole answer: throws Failure of the first row if none can be read. */
 export function eachLocated<T>(
   { value, place }: Located<readonly unknown[]>,
   decode: (row: JsonObject, place: Place, index: number) => T,
@@ -337,7 +333,7 @@ export function eachLocated<T>(
   return list;
 }
 
-/** Decodes a list of rows in a record. Only an empty list says that there are none: any other value is left out. */
+/** For a list in a record. Only an empty list says that there are no rows: any other value is left out. */
 export function blockIn<T>(
   row: JsonObject,
   place: Place,
@@ -349,13 +345,13 @@ export function blockIn<T>(
   return Array.isArray(value) ? eachIn(value, here, decode) : noList(value, here, 'array');
 }
 
-/** Makes an empty list that lacks the value, if any, in its place. */
+/** An empty list that lacks what should be in its place. */
 export function noList(value: unknown, place: Place, expected: string): never[] {
   const first = invalid(place, `expected ${expected}, received ${kindOf(value)}`);
   return withLeftOut([], { count: 1, first });
 }
 
-/** Returns null for an item that a list has not; throws Failure if it may be among the rows that the list lacks. */
+/** Null for an item that is not in a list; throws Failure if it may be among the rows that were left out. */
 export function notFoundIn(list: object): null {
   const leftOut = leftOutOf(list);
   if (leftOut !== null) throw leftOut.first;

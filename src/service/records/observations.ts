@@ -31,7 +31,7 @@ const ALPHA_2 = /^[a-z]{2}$/i;
 
 const filled = z.string().min(1, 'expected string, received empty string');
 
-/** The fields of a figure as the specification has them, save those that name its country and measure. */
+/** The specified fields of a figure, except the names of its country and measure. */
 const figure = z.object({
   metric_key: filled,
   year: z.int32(),
@@ -60,8 +60,8 @@ const isStringIfAny = (value: unknown) => value === null || value === undefined 
 const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
 
 /**
- * Tells rows that are as specified from others at little cost. It accepts nothing that {@link observation} refuses;
- * that looks at the rest and says which field is wrong.
+ * A cheap check of rows. It accepts nothing that {@link observation} refuses, which looks at the others and says which
+ * field is wrong.
  */
 function isSound(row: JsonObject): boolean {
   return (
@@ -89,25 +89,24 @@ function isSound(row: JsonObject): boolean {
 
 let [lastText, lastTime]: [string, ReturnType<typeof timeIn>] = ['', null];
 
-/** Reads a time as `timeIn` does. Each is read twice, and most rows have that of the row before. */
+/** Memoizes the last time: each is read twice, and most rows have that of the row before. */
 function timeOf(text: string): ReturnType<typeof timeIn> {
   if (text !== lastText) [lastText, lastTime] = [text, timeIn(text)];
   return lastTime;
 }
 
-/** Makes a row with the specified code of its country, if it has another, and with its numbers as near as can be. */
+/** Converts country codes to alpha-2, and numbers to the nearest of JavaScript. */
 function asSpecified(row: unknown): unknown {
   if (!isObject(row)) return row;
   const alpha2 = alpha2Of(stringIn(row, 'country_code') ?? '');
   return { ...withNumbers(row), ...(alpha2 === null ? {} : { country_code: alpha2 }) };
 }
 
-/** Makes a row with numbers in place of those that are kept as they were written. */
 function withNumbers(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asNumber(value)]));
 }
 
-/** Reads the names in a row whose country code, as sent, is no country's, and its error; null for others. */
+/** For a row whose country code is no country's; null for others. */
 function unknownIn(row: unknown, place: Place) {
   const countryCode = isObject(row) ? stringIn(row, 'country_code') : null;
   if (countryCode === null || alpha2Of(countryCode) !== null) return null;
@@ -118,9 +117,9 @@ function unknownIn(row: unknown, place: Place) {
 export type ObservationList = Readonly<ReturnType<typeof decodeObservations>>;
 
 /**
- * Reads the figures of a body. A row that breaks the specification becomes an error and leaves the others standing. A
- * row without a value is no figure but counts if the service counts its rows; one of an unknown country is nobody's.
- * `received` counts all of them.
+ * Reads the figures of a body. A row that breaks the specification becomes an error, and the others stand. A row
+ * without a value is no figure, but the service may count it; one of an unknown country is nobody's. `received` counts
+ * all of them.
  * @throws Failure if the body holds no list
  */
 export function decodeObservations(body: unknown, route: string, receivedAt: number) {
@@ -129,7 +128,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const blanks: ReturnType<typeof blankIn>[] = [];
   const errors: ReturnType<typeof errorOf>[] = [];
   const unknown: NonNullable<ReturnType<typeof unknownIn>>[] = [];
-  // A service often sends the same bytes again, whose rows are sound for good.
+  // Rows that repeat have been checked before.
   const records = recordsOfRows(sent) as (ObservationRecord | undefined)[];
   const fresh: ObservationRecord[] = [];
   let index = -1;
@@ -171,7 +170,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   return { rows, blanks, errors, unknown, meta: metaIn(body), received: sent.length };
 }
 
-/** Names the country and measure of a row that breaks the specification, if they can be read. */
+/** The country and measure are null if they can't be read. */
 function errorOf(row: unknown, failure: Failure) {
   return {
     countryCode: isObject(row) ? alpha2Of(stringIn(row, 'country_code') ?? '') : null,
@@ -181,7 +180,7 @@ function errorOf(row: unknown, failure: Failure) {
 }
 
 /**
- * Reads the figure in a row of a snapshot, which names neither its country nor always its measure.
+ * Reads a figure of a snapshot, which doesn't name its country, nor always its measure.
  * @returns null if the row holds no value
  * @throws Failure naming the field that breaks the specification
  */
@@ -200,7 +199,7 @@ function observationIn(
   return record;
 }
 
-/** True if a row holds no figure. A row that names no measure either is no row of ours, and goes on to be refused. */
+/** A row that names no measure either is invalid, and refused later. */
 function holdsNoFigure(row: JsonObject): boolean {
   return row.value === null && typeof row.metric_key === 'string';
 }
@@ -217,7 +216,7 @@ function blankIn(row: JsonObject, index: number) {
 
 let hasUnreadable = false;
 
-/** True if any figure that this process has decoded has a period that no rule reads: otherwise none needs to be looked for. */
+/** False if all figures that this process has decoded have periods that can be read, so that nobody need check. */
 export function mayBeUnreadable(): boolean {
   return hasUnreadable;
 }
@@ -225,9 +224,9 @@ export function mayBeUnreadable(): boolean {
 export type ObservationRecord = Readonly<ReturnType<typeof recordOf>>;
 
 /**
- * @param countryName null in a snapshot that doesn't name its country
- * @param metricName null in a snapshot that doesn't name the measure
- * @param fetchedAtMs the time at which the service sent it to this gateway, in milliseconds since the epoch
+ * @param countryName null if a snapshot doesn't name it
+ * @param metricName null if a snapshot doesn't name it
+ * @param fetchedAtMs the time at which the service sent it, in milliseconds since the epoch
  */
 function recordOf(
   fields: z.infer<typeof figure>,
@@ -244,7 +243,7 @@ function recordOf(
     countryName,
     metricKey: fields.metric_key,
     metricName,
-    /** The year that the figure describes, which may differ from the year asked for. */
+    /** The year that the figure is about, which may differ from the year asked for. */
     year: fields.year,
     /** A year, a quarter, a month or a date, as sent: `src/shared/periods.ts` reads it. */
     period: fields.period,
@@ -271,7 +270,7 @@ function recordOf(
   };
 }
 
-/** Returns null for a blank: it is no place. */
+/** A blank is no place. */
 function filledOrNull(text: string | null | undefined): string | null {
   return text == null || text.trim() === '' ? null : text;
 }
@@ -293,8 +292,8 @@ const FIELD_NAMES = [
 export type SignalsRecord = Readonly<ReturnType<typeof decodeSignals>>;
 
 /**
- * Reads one country across several domains; a domain without coverage is an empty list. Rows that can't be read are in
- * `record` alone, and so is a block that is no list.
+ * A domain without coverage is an empty list. Rows that can't be read are only in `record`, and so is a block that is
+ * no list.
  * @param asked code of the country that was asked for, if the body doesn't say
  */
 export function decodeSignals(body: unknown, route: string, asked: string, receivedAt: number) {
@@ -340,7 +339,6 @@ function codesIn(sent: unknown, place: Place): string[] {
   return withLeftOut([...new Set(codes)], leftOutOf(codes));
 }
 
-/** @throws Failure if it is no code of a country */
 function codeOf(sent: unknown, place: Place): string {
   const code = alpha2In({ code: sent }, 'code');
   if (code !== null) return code;

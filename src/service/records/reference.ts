@@ -30,8 +30,8 @@ import {
 } from './envelope.ts';
 
 /**
- * Reads the measures of a catalogue. A measure that says that it doesn't fit the filters is none of the list. If there
- * is one, a measure that doesn't say is none either.
+ * Measures that don't match the filters are left out. If there is one, the service ignores a filter, so measures that
+ * don't say are left out, too.
  */
 export function decodeIndicators(
   body: unknown,
@@ -71,14 +71,14 @@ export type IndicatorRecord = Readonly<ReturnType<typeof decodeIndicator>>;
 function decodeIndicator(row: JsonObject, place: Place) {
   return {
     key: keyIn(row, place, 'metric_key', 'key', 'id'),
-    /** Null if the catalogue has no name: only key, unit and sources are promised. */
+    /** Only key, unit and sources are promised. */
     name: stringIn(row, 'metric_name', 'name'),
     unit: stringIn(row, 'unit'),
     category: stringIn(row, 'category'),
     hasData: booleanIn(row, 'has_data'),
     /** Keys of the publishing bodies. */
     sources: sourceKeysIn(row, place),
-    /** True if these are all that may bring the measure: a single name in place of a list may be the main one. */
+    /** False for a single name in place of a list: it may be the main source. */
     areAllSources: Array.isArray(row.sources),
     record: row,
   };
@@ -94,7 +94,6 @@ function sourceKeysIn(row: JsonObject, place: Place): string[] {
   return eachOf(Array.isArray(sent) ? sent : [sent], here, sourceKeyOf);
 }
 
-/** @throws Failure if it is neither text nor a block with a key */
 function sourceKeyOf(source: unknown, place: Place): string {
   const key = stringIn(isObject(source) ? source : { key: source }, ...NAMES_OF_SOURCE);
   if (key !== null) return key;
@@ -115,14 +114,14 @@ function decodeSource(row: JsonObject, place: Place) {
     key: labelIn(row, SOURCE_NAMES, ...SOURCE_NAMES) ?? missing(row, place, SOURCE_NAMES),
     name: stringIn(row, 'name', 'source_name'),
     url: addressIn(row, 'url', 'source_url', 'homepage'),
-    /** As sent; null if the source has never been refreshed, or the service doesn't say. */
+    /** As sent; null if it has never been refreshed, or the service doesn't say. */
     lastSuccessfulRefresh: timeStringIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
     nextRun: timeStringIn(row, 'next_run', 'next_run_at'),
     record: row,
   };
 }
 
-/** Reads the address of a page; null if there is none, or it leads to no page. */
+/** Null if there is no address of a page. */
 function addressIn(row: JsonObject, ...names: readonly string[]): string | null {
   const text = stringIn(row, ...names);
   return text !== null && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
@@ -130,7 +129,7 @@ function addressIn(row: JsonObject, ...names: readonly string[]): string | null 
 
 export type HealthRecord = Readonly<ReturnType<typeof decodeHealth>>;
 
-/** Reads the service's own word; `unknown` if it has none. The record is as sent: an object, or the bare word. */
+/** The record is as sent: an object, or the bare status. */
 export function decodeHealth(body: unknown, route: string) {
   const record = recordIn(body, route, ['status']);
   return { status: stringIn(isObject(record) ? record : { status: record }, 'status') ?? 'unknown', record };
@@ -138,7 +137,7 @@ export function decodeHealth(body: unknown, route: string) {
 
 export type PlatformVersionRecord = Readonly<ReturnType<typeof decodeVersion>>;
 
-/** Reads a version, and the record as sent: an object, or the bare version. */
+/** The record is as sent: an object, or the bare version. */
 export function decodeVersion(body: unknown, route: string) {
   const record = recordIn(body, route, VERSION_NAMES);
   const fields = isObject(record) ? record : { version: record };
@@ -148,7 +147,7 @@ export function decodeVersion(body: unknown, route: string) {
   return { version: spelt.find((text) => text !== null) ?? null, record };
 }
 
-/** Finds the record of a public route, which may be an object, a text or a number. */
+/** The record of a public route: an object, a text or a number. */
 function recordIn(body: unknown, route: string, fieldNames: readonly string[]): unknown {
   const isWrapped = isObject(body) && 'data' in body;
   const sent = findObject(body, route, fieldNames)?.value ?? (isWrapped ? body.data : body);
@@ -170,16 +169,15 @@ const TERM_FIELDS = [...HOLDER_NAMES, 'start_date', 'end_date', ...STATUS_NAMES]
 
 interface OfficeDraft {
   readonly name: string;
-  /** Null until a row of the office says. */
   roleType: string | null;
   readonly terms: TermRecord[];
-  /** Null until the service's own object for the office is seen. */
+  /** The service's own object for the office; null until it is found. */
   sent: Located<JsonObject> | null;
 }
 
 /**
- * Reads the offices of a country, sent either as offices with nested terms or as a flat list of terms that name their
- * office. Flat terms of the same office name and role, or of none, are one office; nested ones are never merged.
+ * Offices are sent either with nested terms or as a flat list of terms that name their office. Flat terms of the same
+ * office name and role, or of no role, are one office; nested ones are never merged.
  *
  * @param asked code of the country that was asked for, if the body doesn't say
  * @throws Failure if nothing of the body can be read
@@ -229,13 +227,13 @@ function officeOf({ name, roleType, terms, sent }: OfficeDraft, countryCode: str
     /** ISO 3166-1 alpha-2, upper case. */
     countryCode,
     name,
-    /** Number of offices of the same name and role that stand before it. */
+    /** Number of offices of the same name and role before it. */
     ordinal,
     /** The record's own word, such as `head_of_state` or `minister`. */
     roleType,
-    /** Terms that can be read; the others are in `record` alone. */
+    /** Terms that can't be read are only in `record`. */
     terms: isBare ? noList(sent.value.terms, inside(sent.place, 'terms'), 'array') : terms,
-    /** The office as sent; of a flat list of terms, an object of them in the form of an office. */
+    /** The office as sent; for flat terms, an object in the same form. */
     record: sent?.value ?? record,
   };
 }
@@ -257,7 +255,7 @@ function draftOffice(
     asked,
   }: {
     readonly drafts: OfficeDraft[];
-    /** Drafts that take further terms: the first of each name, and each by its name and role. */
+    /** Drafts for further terms: the first of each name, and each by its name and role. */
     readonly flat: Map<string, OfficeDraft>;
     readonly isNamed: boolean;
     readonly asked: string;
@@ -267,7 +265,7 @@ function draftOffice(
   const roleType = stringIn(row, 'role_type');
   const title = titleIn(row);
   const nested = nestedIn(row);
-  // A term that doesn't name its office among others that do may be of any; alone, the role is a name.
+  // Beside terms that name their office, one that doesn't may be of any office; otherwise the role is the name.
   const role = isNamed && nested === undefined ? null : roleType;
   const name = title ?? stringIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
   if (nested !== undefined) {
@@ -291,12 +289,12 @@ function draftOffice(
 
 export type TermRecord = Readonly<ReturnType<typeof decodeTerm>>;
 
-/** @param nameIsHolder true if `name` is the holder's, since the office has a name of its own */
+/** @param nameIsHolder true if `name` is the holder's */
 function decodeTerm(row: JsonObject, nameIsHolder: boolean) {
   return {
     holder: labelIn(row, ['name'], ...HOLDER_NAMES) ?? (nameIsHolder ? stringIn(row, 'name') : null),
     startDate: stringIn(row, 'start_date'),
-    /** Null while the term lasts, or if the end is not known: `status` tells which. */
+    /** Null while the term lasts, or if the end isn't known: `status` tells which. */
     endDate: stringIn(row, 'end_date'),
     /** The record's own word. */
     status: stringIn(row, ...STATUS_NAMES),
@@ -304,7 +302,6 @@ function decodeTerm(row: JsonObject, nameIsHolder: boolean) {
   };
 }
 
-/** Listings; none of the counts are promised. */
 export type TickerList = RowList<TickerRecord>;
 
 export function decodeTickers(body: unknown, route: string): TickerList {

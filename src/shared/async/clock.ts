@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time as an argument, so that tests can hold it. */
+/** Time as an argument, so that tests can control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Resolves after so many milliseconds; rejects with the signal's reason if that aborts first. */
+  /** Rejects with the signal's reason if that aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back after so many milliseconds, unless the function that it returns is called before. */
+  /** Returns a function that cancels it. */
   after(ms: number, then: () => void): () => void;
 }
 
@@ -20,8 +20,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Gives time that never goes back, for telling how old things are: if the clock is set back, it goes on from the last
- * instant, so that old things stay old. Windows that the service counts by its own clock are not told by it.
+ * Time that never goes back, for ages: if the clock is set back, it goes on from the last instant, so that old things
+ * stay old. Not for windows that the service counts by its own clock.
  * @param elapsed milliseconds since any instant, by a clock that nobody can set
  */
 export function createSteadyClock(
@@ -39,7 +39,7 @@ export function createSteadyClock(
       lastMs = atMs;
       return atMs;
     }
-    // Nobody may have looked for long before the clock was set back.
+    // Nobody may have asked for long before the clock was set back.
     const leastMs = startMs + elapsed() - startElapsedMs;
     if (atMs + behindMs < lastMs) behindMs = Math.max(lastMs, leastMs) - atMs;
     lastMs = atMs + behindMs;

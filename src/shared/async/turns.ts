@@ -1,42 +1,41 @@
 /*
- * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
- * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
- * so that one flow's many slices delay another flow by a few slices and not by all of them. Among flows that have had about
- * as much, the oldest job goes on: all of them half-finished would only fill the memory. Within a flow, short jobs take
- * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
+ * Work that takes milliseconds is cut into slices, and between slices timers and sockets have their turns. Slices wait
+ * by flow, and the flow that has had the least time goes next (start-time fair queueing), so that one flow's many
+ * slices delay another flow by only a few slices. Among flows that have had about as much, the oldest job goes on.
+ * Within a flow, short jobs take turns with long ones, and long ones run one after the other. So there are few
+ * half-finished jobs, which would only fill the memory.
  */
 
-/** The work that slices are part of, such as an operation. */
 export interface Job {
   readonly flow: Flow;
-  /** A number that rises from job to job: the lowest began first. */
+  /** Rises from job to job. */
   readonly ordinal?: number;
-  /** Slices that it has asked for so far. */
+  /** Slices so far. */
   slices?: number;
 }
 
-/** Milliseconds that work keeps others waiting, unless a single step of it takes longer. */
+/** Length of a slice, unless a single step takes longer. */
 export const TURN_MS = 2;
 
-/** Milliseconds for which operations begin at once in one iteration of the event loop; later ones wait for the next. */
+/** In one iteration of the event loop, operations begin at once for so long; later ones wait for the next. */
 const BEGINNING_MS = 10;
 
-/** Slices that may run in one iteration of the event loop, as long as they are short. */
+/** Short slices in one iteration of the event loop. */
 const MAX_SLICES = 16;
 
-/** Milliseconds by which a flow may have had more than another and still counts as level with it. */
+/** Flows count as level if they differ by no more. */
 const LEVEL_MS = 5;
 
 /**
- * Milliseconds that a slice is charged with at the most. What takes longer is seldom the flow's own doing but a collection of
- * garbage that fell into its slice, and with many flows each millisecond of it is a round of all of them to wait.
+ * The most that a slice is charged. What takes longer is mostly a garbage collection that fell into the slice, and with
+ * many flows, each millisecond charged for it means to wait for a round of all of them.
  */
 const MAX_CHARGE_MS = 2 * TURN_MS;
 
 /** Slices after which a job is a long one. */
 const SHORT_SLICES = 3;
 
-/** Slices waiting in a flow that double what the flow behind it is charged; twice as many treble it. */
+/** So many slices waiting in a flow double what the flow that yields to it is charged; twice as many treble it. */
 const CROWD = 12;
 
 interface Slice {
@@ -44,23 +43,23 @@ interface Slice {
   readonly run: () => void;
 }
 
-/** A flow of work, such as all that is done under one key: it counts together. */
+/** Work that counts together, such as all that is done under one key. */
 export class Flow {
-  /** Slices of short jobs, as they came. */
+  /** Slices of short jobs, first in, first out. */
   readonly short: Slice[] = [];
-  /** Slices of long jobs, those of the oldest first. */
+  /** Slices of long jobs, the oldest job first. */
   readonly long: Slice[] = [];
-  /** The flow that this one gives way to: each slice that waits there makes the time of this one count for more (`charge`). */
+  /** Each slice that waits there makes the time of this flow count for more (`charge`). */
   readonly yieldsTo: Flow | null;
   isLongNext = false;
-  /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
+  /** Milliseconds that it has had; idle flows don't save up. */
   usedMs = 0;
 
   constructor(yieldsTo: Flow | null = null) {
     this.yieldsTo = yieldsTo;
   }
 
-  /** The ordinal of the older job of the two whose slices may be next: the first short one, and the first long one. */
+  /** That of the older of the two jobs whose slices may be next. */
   get ordinal(): number {
     const { short, long } = this;
     return Math.min(
@@ -76,14 +75,14 @@ export class Flow {
 
 const flows = new Set<Flow>();
 let waiting = 0;
-/** Milliseconds that the flow had which ran last. */
+/** `usedMs` of the flow that ran last. */
 let currentMs = 0;
 let isArmed = false;
 let running: Flow | null = null;
 let runningSinceMs = 0;
-/** Instant at which the first slice of this iteration of the event loop began. */
+/** Start of the first slice of this iteration of the event loop. */
 let slicesSinceMs: number | null = null;
-/** Instant at which the first operation of this iteration of the event loop was begun. */
+/** Start of the first operation of this iteration of the event loop. */
 let beginningsSinceMs: number | null = null;
 
 export function inSlice(job: Job, run: () => void): void {
@@ -100,12 +99,12 @@ export function inSlice(job: Job, run: () => void): void {
   arm();
 }
 
-/** Goes on in a slice of its own: for work that takes milliseconds. */
+/** For work that takes milliseconds. */
 export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
 }
 
-/** Takes the steps of some work, at once if that doesn't take long; otherwise others have their turns in between. */
+/** Takes steps at once as long as they are quick; then others have their turns in between. */
 export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;
   for (;;) {
@@ -116,10 +115,9 @@ export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Pro
   }
 }
 
-/** Items between looks at the clock. */
 const BLOCK_ITEMS = 8;
 
-/** Does something with each of many items. If that takes long, others have their turns in between and after it. */
+/** If it takes long, others have their turns in between and after it. */
 export function eachInTurns<Item>(
   job: Job,
   items: readonly Item[],
@@ -135,10 +133,10 @@ export function eachInTurns<Item>(
   if (from > 0) return yieldToEventLoop(job);
 }
 
-/** Rows that are put in order, or together, between looks at the clock. */
+/** Rows that are sorted or merged in one step. */
 const SORTED_ROWS = 1024;
 
-/** Puts rows in order, many of them in turns; rows that are alike stay as they are. */
+/** A stable sort, in turns if there are many rows. */
 export function sortedInTurns<Row>(
   job: Job,
   rows: readonly Row[],
@@ -147,7 +145,7 @@ export function sortedInTurns<Row>(
   return rows.length <= SORTED_ROWS ? rows.toSorted(compare) : timeSliced(job, sorting(rows, compare));
 }
 
-/** Sorts halves, and merges them: of rows that are alike, those of the first half come first. */
+/** Merge sort. */
 function* sorting<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
   if (rows.length <= SORTED_ROWS) return rows.toSorted(compare);
   const middle = Math.floor(rows.length / 2);
@@ -168,7 +166,7 @@ function* sorting<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number
   return merged.concat(second.slice(next));
 }
 
-/** True if an operation may begin at once: no slice waits, and this iteration of the event loop is still short. */
+/** True if no slice waits, and this iteration of the event loop is still short. */
 export function mayBeginAtOnce(): boolean {
   if (waiting > 0) return false;
   if (beginningsSinceMs !== null) return performance.now() - beginningsSinceMs < BEGINNING_MS;
@@ -181,7 +179,7 @@ function endBeginnings(): void {
   beginningsSinceMs = null;
 }
 
-/** Has the next iteration run slices, an immediate each, so that the microtasks of one run before the next and are charged to it. */
+/** An immediate for each slice, so that its microtasks run before the next one, and are charged to it. */
 function arm(): void {
   if (isArmed || waiting === 0) return;
   isArmed = true;
@@ -219,7 +217,7 @@ function charge(nowMs: number): void {
   running = null;
 }
 
-/** Returns the flow of the oldest job, among those that are level with the one that has had the least time. */
+/** The flow of the oldest job, among those that are level with the one that has had the least time. */
 function next(): Flow | null {
   let leastMs = Number.POSITIVE_INFINITY;
   for (const { usedMs } of flows) leastMs = Math.min(leastMs, usedMs);
@@ -236,10 +234,10 @@ function sliceOf(flow: Flow): Slice | undefined {
   return (isLongNext ? long.shift() : undefined) ?? short.shift() ?? long.shift();
 }
 
-/** Work that others may have their turns in between: `timeSliced` takes its steps. */
+/** Work in steps, for `timeSliced`. */
 export type Steps<Result> = Generator<void, Result>;
 
-/** Takes all steps of some work at once. */
+/** Takes all steps at once. */
 export function taken<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
@@ -247,10 +245,10 @@ export function taken<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** A value that is there, or will be: a cached value is answered without a promise, and without the cost of one. */
+/** Cached values are returned without the cost of a promise. */
 export type PromiseOrValue<Value> = Value | Promise<Value>;
 
-/** Goes on with a value, at once if it is there. */
+/** At once, if the value is there. */
 export function mapValue<Value, Result>(
   value: PromiseOrValue<Value>,
   goOn: (value: Value) => PromiseOrValue<Result>,
@@ -264,7 +262,7 @@ export function whenAll(work: readonly unknown[]): Promise<unknown> {
   return work.length === 1 && first instanceof Promise ? first : Promise.all(work);
 }
 
-/** Has the first that needs a module load it; it is there at once from then on. No batch leaves while it is loading. */
+/** The first use loads the module; later ones have it at once. No batch leaves while it is loading. */
 export function loadedOnce<Module>(load: () => Promise<Module>) {
   let module: PromiseOrValue<Module> | undefined;
   return <Result>(
@@ -279,7 +277,7 @@ export function loadedOnce<Module>(load: () => Promise<Module>) {
   };
 }
 
-/** Returns the outcome of some work; a promise that is rejected if the work throws at once. */
+/** Turns a synchronous throw into a rejection. */
 export function promiseTry<Value>(work: () => PromiseOrValue<Value>): PromiseOrValue<Value> {
   try {
     return work();
@@ -292,7 +290,7 @@ type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
 
 /**
  * Settles as the promise does, or rejects with the signal's reason if that comes first.
- * @param onEnd called once, as the wait comes to its end
+ * @param onEnd called once, at the end of the wait
  */
 export function untilAborted<T>(
   promise: Promise<T>,
@@ -320,7 +318,7 @@ export function untilAborted<T>(
   return wait;
 }
 
-/** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
+/** For lists that are awaited later: Node would report rejections in them as unhandled. */
 export function handleRejections(value: unknown): void {
   if (!Array.isArray(value)) return;
   for (const item of value) {

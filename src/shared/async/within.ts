@@ -1,7 +1,7 @@
-/** Stands for a value that isn't there in time, where any value may be one. */
+/** For `otherwise`, if the work may have any value. */
 export const LATE = Symbol('late');
 
-/** Waits for work, but no longer than so many milliseconds: it goes on by itself then, and something else stands for its value. */
+/** Waits for work no longer than `ms`. The work is not cancelled. */
 export function within<Value, Otherwise = undefined>(
   ms: number,
   work: Promise<Value>,
@@ -9,7 +9,7 @@ export function within<Value, Otherwise = undefined>(
 ): Promise<Value | Otherwise> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Otherwise>((resolve) => {
-    // After a pause of this process itself, the work may be done.
+    // If this process itself was paused, the work may be done.
     timer = setTimeout(() => setImmediate(resolve, otherwise as Otherwise), ms);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
