@@ -13,7 +13,7 @@ export interface Endpoint<Params = never, Result = unknown> {
   /** Base address, without a trailing slash, if the route belongs to another service. No key is ever sent there. */
   readonly origin?: string;
   /** True if the caller's key is not sent. */
-  readonly isPublic: boolean;
+  readonly isPublic?: boolean;
   /** The part of the graph that its answers belong to: callers without the right to it get none, fetched or cached. */
   readonly tag: Tag | 'base';
   /** Makes the path and query parameters of a call; undefined ones are not sent. */
@@ -65,7 +65,7 @@ export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Pa
     const value = query[name];
     if (value !== undefined) target += `${target === pathname ? '?' : '&'}${name}=${encodeList(value)}`;
   }
-  return { route, isPublic: endpoint.isPublic || origin !== '', target };
+  return { route, isPublic: endpoint.isPublic === true || origin !== '', target };
 }
 
 /** Characters that stand for themselves in a query. */

@@ -89,7 +89,6 @@ export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
  */
 export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   route: '/v1/platform/etl-status',
-  isPublic: false,
   tag: 'base',
   caching: 'ttl',
   params: () => ({}),
@@ -100,7 +99,6 @@ export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
 /** Specified: every country, with codes and names; ETag and Cache-Control. Observed: the two-letter code is `id`. */
 export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
   route: '/v1/countries',
-  isPublic: false,
   tag: 'base',
   caching: 'http',
   params: () => ({}),
@@ -111,7 +109,6 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
 /** Specified: a reference record with selected indicators if there are any. Its fields are not. */
 export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
   route: '/v1/countries/{code}/profile',
-  isPublic: false,
   tag: 'figures',
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
@@ -122,7 +119,6 @@ export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
 /** Specified: a snapshot across domains. Observed: figures without country fields, rates, benchmarks and alerts. */
 export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
   route: '/v1/countries/{code}/signals',
-  isPublic: false,
   tag: 'figures',
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
@@ -143,7 +139,6 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
  */
 export const observations: Endpoint<ObservationsParams, ObservationList> = {
   route: '/v1/data',
-  isPublic: false,
   tag: 'figures',
   caching: 'none',
   params: ({ countryCodes, metricKeys, latest, limit, startYear, endYear }) => ({
@@ -164,7 +159,6 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
 /** Specified: the catalogue, each measure with unit and sources, and both filters. The names of the fields are not. */
 export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> = {
   route: '/v1/indicators',
-  isPublic: false,
   tag: 'base',
   caching: 'ttl',
   params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
@@ -178,7 +172,6 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
  */
 export const tickers: Endpoint<TickersParams, TickerList> = {
   route: '/v1/markets/tickers',
-  isPublic: false,
   tag: 'markets',
   caching: 'ttl',
   params: ({ limit, exchangeCode, countryCode, instrumentType }) => ({
@@ -196,7 +189,6 @@ export const tickers: Endpoint<TickersParams, TickerList> = {
 /** Specified: offices and holders, each term with a status of its own. Observed: terms that name their office. */
 export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[]> = {
   route: '/v1/government/structure/{code}',
-  isPublic: false,
   tag: 'government',
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
