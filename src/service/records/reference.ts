@@ -175,6 +175,50 @@ interface OfficeDraft {
   sent: Located<JsonObject> | null;
 }
 
+class OfficeDrafts {
+  readonly all: OfficeDraft[] = [];
+  /** Drafts for further flat terms: the first of each name, and each by its name and role. */
+  readonly #flat = new Map<string, OfficeDraft>();
+  readonly #asked: string;
+
+  constructor(asked: string) {
+    this.#asked = asked;
+  }
+
+  /** @param isNamed true if any row of the list names its office */
+  add(row: JsonObject, place: Place, isNamed: boolean): void {
+    checkCountry(alpha2In(row, 'country_code'), this.#asked, inside(place, 'country_code'));
+    const roleType = stringIn(row, 'role_type');
+    const title = titleIn(row);
+    const nested = nestedIn(row);
+    // Beside terms that name their office, one that doesn't may be of any office; otherwise the role is the name.
+    const role = isNamed && nested === undefined ? null : roleType;
+    const name = title ?? stringIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
+    if (nested !== undefined) {
+      const terms = blockIn(row, place, nested, (term) => decodeTerm(term, true));
+      this.all.push({ name, roleType, terms, sent: { value: row, place } });
+      return;
+    }
+    const draft = this.#draftOf(name, roleType);
+    if (TERM_FIELDS.some((field) => field in row)) draft.terms.push(decodeTerm(row, title !== null));
+    else draft.sent ??= { value: row, place };
+  }
+
+  #draftOf(name: string, roleType: string | null): OfficeDraft {
+    const key = (...parts: readonly (string | null)[]) => JSON.stringify(parts);
+    const first = this.#flat.get(key(name));
+    let draft = roleType === null || first?.roleType === null ? first : this.#flat.get(key(name, roleType));
+    if (draft === undefined) {
+      draft = { name, roleType, terms: [], sent: null };
+      this.all.push(draft);
+      if (first === undefined) this.#flat.set(key(name), draft);
+    }
+    draft.roleType ??= roleType;
+    this.#flat.set(key(name, draft.roleType), draft);
+    return draft;
+  }
+}
+
 /**
  * Offices are sent either with nested terms or as a flat list of terms that name their office. Flat terms of the same
  * office name and role, or of no role, are one office; nested ones are never merged.
@@ -185,21 +229,19 @@ interface OfficeDraft {
 export function decodeOffices(body: unknown, route: string, asked: string): OfficeRecord[] {
   const object = findObject(body, route, ['country', ...LISTS]);
   const countryCode = object === null ? asked.toUpperCase() : countryNamedIn(object, asked).code;
-  const drafts: OfficeDraft[] = [];
-  const flat = new Map<string, OfficeDraft>();
+  const drafts = new OfficeDrafts(asked);
   const lists = object === null ? [listIn(body, route)] : listsOf(object);
   const leftOut = sumOf(
     lists.map(({ value, place }) => {
       const isNamed = Array.isArray(value) && value.some((row) => isObject(row) && titleIn(row) !== null);
-      const draft = (row: JsonObject, here: Place) =>
-        draftOffice({ value: row, place: here }, { drafts, flat, isNamed, asked });
-      return leftOutOf(Array.isArray(value) ? eachIn(value, place, draft) : noList(value, place, 'array'));
+      const add = (row: JsonObject, here: Place) => drafts.add(row, here, isNamed);
+      return leftOutOf(Array.isArray(value) ? eachIn(value, place, add) : noList(value, place, 'array'));
     }),
   );
   const isNothing = lists.every(({ value }) => value === null);
-  if (leftOut !== null && drafts.length === 0 && !isNothing) throw leftOut.first;
+  if (leftOut !== null && drafts.all.length === 0 && !isNothing) throw leftOut.first;
   const counts = new Map<string, number>();
-  const offices = drafts.map((draft) => {
+  const offices = drafts.all.map((draft) => {
     const name = JSON.stringify([draft.name, draft.roleType]);
     const ordinal = counts.get(name) ?? 0;
     counts.set(name, ordinal + 1);
@@ -244,47 +286,6 @@ function titleIn(row: JsonObject): string | null {
 
 function nestedIn(office: JsonObject): string | undefined {
   return TERM_LISTS.find((list) => Array.isArray(office[list]));
-}
-
-function draftOffice(
-  { value: row, place }: Located<JsonObject>,
-  {
-    drafts,
-    flat,
-    isNamed,
-    asked,
-  }: {
-    readonly drafts: OfficeDraft[];
-    /** Drafts for further terms: the first of each name, and each by its name and role. */
-    readonly flat: Map<string, OfficeDraft>;
-    readonly isNamed: boolean;
-    readonly asked: string;
-  },
-): void {
-  checkCountry(alpha2In(row, 'country_code'), asked, inside(place, 'country_code'));
-  const roleType = stringIn(row, 'role_type');
-  const title = titleIn(row);
-  const nested = nestedIn(row);
-  // Beside terms that name their office, one that doesn't may be of any office; otherwise the role is the name.
-  const role = isNamed && nested === undefined ? null : roleType;
-  const name = title ?? stringIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
-  if (nested !== undefined) {
-    const terms = blockIn(row, place, nested, (term) => decodeTerm(term, true));
-    drafts.push({ name, roleType, terms, sent: { value: row, place } });
-    return;
-  }
-  const key = (...parts: readonly (string | null)[]) => JSON.stringify(parts);
-  const first = flat.get(key(name));
-  let draft = roleType === null || first?.roleType === null ? first : flat.get(key(name, roleType));
-  if (draft === undefined) {
-    draft = { name, roleType, terms: [], sent: null };
-    drafts.push(draft);
-    if (first === undefined) flat.set(key(name), draft);
-  }
-  draft.roleType ??= roleType;
-  flat.set(key(name, draft.roleType), draft);
-  if (TERM_FIELDS.some((field) => field in row)) draft.terms.push(decodeTerm(row, title !== null));
-  else draft.sent ??= { value: row, place };
 }
 
 export type TermRecord = Readonly<ReturnType<typeof decodeTerm>>;
