@@ -112,14 +112,9 @@ export const FETCHED_MS = 3_000;
 
 const MAX_NAMES = 200_000;
 
-interface Taken {
-  readonly state: TakenState;
-  readonly untilMs: number;
-}
-
 /** @param now milliseconds since any instant, by a clock that nobody can set */
 export function createLeases(now: () => number = () => performance.now()): Leases {
-  const taken = createLru<Taken>(MAX_NAMES);
+  const taken = createLru<{ readonly state: TakenState; readonly untilMs: number }>(MAX_NAMES);
   return leasesOver({
     read(key) {
       const lease = taken.get(key);

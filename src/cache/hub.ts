@@ -1,6 +1,6 @@
 import { createBirpc } from 'birpc';
 import { type AccountCounts, type Backing, countersOver, createLeases } from './backing.ts';
-import { createLru, type Shrinkable, ValueCache } from './lru.ts';
+import { createLru, ValueCache } from './lru.ts';
 import type { HubLink, Lease, LeaseTerms } from './store.ts';
 
 const MAX_ACCOUNTS = 50_000;
@@ -34,11 +34,6 @@ export function openChannel(answers: Answers, { send, listen, timeoutMs }: Chann
   };
 }
 
-/** A store that one process holds for others (values as text, counters, leases), and tells them of changes. */
-interface Hub extends Shrinkable {
-  join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
-}
-
 /** Another process that shares the hub's store. */
 interface HubMember {
   /** Settles once the member has the news, or can't be reached. */
@@ -57,8 +52,11 @@ interface HubEntry {
   readonly expires: number | undefined;
 }
 
-/** @param elapsed milliseconds since any instant, by a clock that nobody can set */
-export function createHub(maxBytes: number, elapsed?: () => number): Hub {
+/**
+ * A store that one process holds for others (values as text, counters, leases), and tells them of changes.
+ * @param elapsed milliseconds since any instant, by a clock that nobody can set
+ */
+export function createHub(maxBytes: number, elapsed?: () => number) {
   const strings = new ValueCache(maxBytes);
   const leases = createLeases(elapsed);
   const accounts = createLru<AccountCounts>(MAX_ACCOUNTS);
@@ -115,8 +113,8 @@ export function createHub(maxBytes: number, elapsed?: () => number): Hub {
   });
 
   return {
-    shrink: (share) => strings.shrink(share),
-    join(member) {
+    shrink: (share: number) => strings.shrink(share),
+    join(member: HubMember) {
       const taken = new Map<string, Lease>();
       members.add(member);
       return {

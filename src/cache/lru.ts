@@ -92,12 +92,7 @@ export class BoundedCache<Entry extends object> extends LRUCache<string, Entry> 
 }
 
 /** `expires` in milliseconds since the epoch. */
-interface ExpiringValue {
-  readonly value: unknown;
-  readonly expires: number;
-}
-
-export class ValueCache extends BoundedCache<ExpiringValue> {
+export class ValueCache extends BoundedCache<{ readonly value: unknown; readonly expires: number }> {
   constructor(maxBytes: number) {
     super(maxBytes, ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value));
   }

@@ -1,11 +1,6 @@
 import { BoundedCache, roughBytes, type Shrinkable } from './lru.ts';
 import type { HubLink, Store } from './store.ts';
 
-interface NearEntry {
-  /** Undefined if the store had none. */
-  readonly value: unknown;
-}
-
 /**
  * Milliseconds for which the absence of a value is cached. A process that writes one tells the others at once; but a
  * store that can't be reached has nothing either, and doesn't tell when it can.
@@ -20,7 +15,8 @@ export function createNearCache<Far extends Pick<Store, 'getMany' | 'setMany' | 
   store: Far,
   link: HubLink,
 ): Far & Shrinkable & Pick<Store, 'peekMany'> {
-  const cache = new BoundedCache<NearEntry>(
+  /** A value is undefined if the store had none. */
+  const cache = new BoundedCache<{ readonly value: unknown }>(
     link.nearCacheBytes,
     ({ value }, key) => key.length + roughBytes(value),
   );

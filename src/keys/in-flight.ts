@@ -32,6 +32,9 @@ const NEWEST_SHARE = 0.2;
 const FIRST_LOOK_MS = 10;
 const MAX_LOOK_MS = 50;
 
+/** Names that others had leased before, with the state of each once these have fetched it. */
+type Seen = Map<string, TakenState>;
+
 /** @param maxWaitMs the longest wait for others */
 export function createInFlight(
   leases: Leases,
@@ -45,13 +48,12 @@ export function createInFlight(
   let usualMs = MAX_WAIT_MS / WAIT_SHARE;
 
   /** Takes leases of the names that this process doesn't have already; returns the state of each name. */
-  async function take(group: string, names: readonly string[], terms: Terms) {
+  async function take(group: string, names: readonly string[], seen: Seen, isWhole: boolean) {
     const pendingStates = names.map((name) => pending.get(`${group} ${name}`));
     const asked = names.filter((_, i) => pendingStates[i] === undefined);
     const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
-    const passedOver = asked.map((name) => terms.seen.get(name) ?? null);
-    const taking =
-      asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole: terms.isWhole });
+    const passedOver = asked.map((name) => seen.get(name) ?? null);
+    const taking = asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole });
     for (const [i, name] of asked.entries()) {
       pending.set(
         `${group} ${name}`,
@@ -116,11 +118,11 @@ export function createInFlight(
       work.catch(() => {});
       fetching.push(work);
     };
-    const seen = new Map<string, TakenState>();
+    const seen: Seen = new Map();
     let missing = names;
     while (missing.length > 0) {
       const isWhole = performance.now() < waitUntilMs;
-      const { stateOf, leased } = await take(group, missing, { seen, isWhole });
+      const { stateOf, leased } = await take(group, missing, seen, isWhole);
       const { mine, free, away, fetched } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (mine.length === missing.length) break;
@@ -148,12 +150,6 @@ export function createInFlight(
     together: (wanted) =>
       wanted.names.length > MAX_NAMES_TOGETHER ? wanted.fetch(wanted.names) : together(wanted),
   };
-}
-
-interface Terms {
-  readonly isWhole: boolean;
-  /** Names that others had leased before, with the state of each once these have fetched it. */
-  readonly seen: ReadonlyMap<string, TakenState>;
 }
 
 function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {

@@ -15,13 +15,6 @@ interface TenantTable {
 /** Counts over all tenants, so that one that was forgotten and comes back has a generation of its own. */
 let generations = 0;
 
-/** Memoized names of a tenant's values in the store. */
-interface StoreNames {
-  /** The group that these count with: when it is too large, all are dropped. */
-  readonly among: object;
-  readonly keys: Map<string, string>;
-}
-
 /** Data calls of a key in the current interval and in the one before. */
 export interface Traffic {
   interval: number;
@@ -62,7 +55,8 @@ export class Tenant {
   refusal: Failure | null = null;
   /** Changes each time that anything is cached for the key, or that the key is refused. */
   generation = 0;
-  names: StoreNames | null = null;
+  /** Memoized names in the store, and the group that they count with: when it is too large, all are dropped. */
+  names: { readonly among: object; readonly keys: Map<string, string> } | null = null;
   /** Data calls, by which a look at the sources is judged; null before the first. */
   traffic: Traffic | null = null;
   /** Figures from before this instant count only if a look at the sources says so; 0 for none. */

@@ -70,17 +70,14 @@ export class Supervisor<Kind extends Worker> {
   readonly #leaving = new Set<Kind>();
   /** Short-lived workers in a row. */
   #shortLived = 0;
-  #replaced = 0;
+  /** Workers that were started in place of one that had ended by itself. */
+  replaced = 0;
   #isStopping = false;
   #rolling: Promise<void> | null = null;
   #isRollWanted = false;
 
   constructor(parts: SupervisorParts<Kind>) {
     this.#parts = parts;
-  }
-
-  get replaced(): number {
-    return this.#replaced;
   }
 
   /** Starts the first worker alone, since errors of the settings show in it. */
@@ -153,7 +150,7 @@ export class Supervisor<Kind extends Worker> {
       if (this.#isStopping) return;
       try {
         await this.#startOne();
-        this.#replaced += 1;
+        this.replaced += 1;
         return;
       } catch (error) {
         if (this.#isStopping) return;
