@@ -124,7 +124,7 @@ function clockFinding(date: string | null, nowMs: number): Finding {
 }
 
 /** Makes the one call that is metered: the list of countries. */
-async function keyFinding(base: string, key: string, get: Get): Promise<Finding> {
+async function keyFinding(base: string, key: string, get: ReturnType<typeof getting>): Promise<Finding> {
   const name = 'key';
   const asked = await get(`${base}/v1/countries`, { authorization: `Bearer ${key}` });
   if (typeof asked === 'string') return { isWell: false, name, text: `not tried: ${asked}` };
@@ -136,20 +136,15 @@ async function keyFinding(base: string, key: string, get: Get): Promise<Finding>
     const text = `/v1/countries answers ${status} with a page that is not the service's, which says nothing of the key`;
     return { isWell: false, name, text };
   }
+  // The service's words may hold the key.
+  const detail = excerpt(String(body.detail).replaceAll(key, '[redacted]'));
   const meaning: Readonly<Record<number, string>> = {
     401: 'refused: the service does not know it',
     403: 'refused: it may not read /v1/countries',
-    429: `known, but has nothing left: ${detailOf(body, key)}`,
+    429: `known, but has nothing left: ${detail}`,
   };
   return { isWell: false, name, text: meaning[status] ?? `/v1/countries answers ${status}` };
 }
-
-/** The service's words may hold the key. */
-function detailOf(body: { readonly [name: string]: unknown }, key: string): string {
-  return excerpt(String(body.detail).replaceAll(key, '[redacted]'));
-}
-
-type Get = ReturnType<typeof getting>;
 
 /** Requests go the way that the gateway's calls would, by proxies if there are any. */
 function getting(timeoutMs: number, proxy: OutgoingProxy) {

@@ -291,10 +291,11 @@ export async function openTenants(
   let text = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
   /** A text would be made into a key for each digest. */
   let secret = createSecretKey(text, 'utf8');
-  const tenants = new Tenants(
-    (authorization) => createHmac('sha256', secret).update(sameHowever(authorization)).digest('base64url'),
-    now,
-  );
+  const tenants = new Tenants((authorization) => {
+    // All spellings of the scheme name the same tenant.
+    const spelt = authorization.replace(/^bearer +/i, 'Bearer ');
+    return createHmac('sha256', secret).update(spelt).digest('base64url');
+  }, now);
   if (pepper === undefined && store !== null) {
     const agree = async () => {
       text = (await store.first('pepper', text)) ?? text;
@@ -305,9 +306,4 @@ export async function openTenants(
     store.onReturn(() => void agree());
   }
   return tenants;
-}
-
-/** All spellings of the scheme name the same tenant. */
-function sameHowever(authorization: string): string {
-  return authorization.replace(/^bearer +/i, 'Bearer ');
 }

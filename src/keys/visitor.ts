@@ -22,9 +22,6 @@ export function visitorOf(address: string): string {
   if (!ipaddr.isValid(text)) return text;
   const parsed = ipaddr.process(text);
   if (parsed.kind() === 'ipv4') return parsed.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone(parsed)}/${NETWORK_BITS}`).toString();
-}
-
-function withoutZone(address: ipaddr.IPv4 | ipaddr.IPv6): string {
-  return address.toNormalizedString().replace(/%.*$/, '');
+  const withoutZone = parsed.toNormalizedString().replace(/%.*$/, '');
+  return ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone}/${NETWORK_BITS}`).toString();
 }

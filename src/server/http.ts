@@ -255,7 +255,9 @@ export function createOutgoing(
   return {
     /** Counts an answer that has been written to a connection, unless the client has taken all of it by now. */
     add(response: ServerResponse, socket: Socket, body: Buffer): void {
-      if (body.length < SHORT_BYTES || isTaken(response)) return;
+      // Node's `writableFinished` becomes true in a later turn.
+      const isTaken = response.writableEnded && response.writableLength === 0;
+      if (body.length < SHORT_BYTES || isTaken) return;
       const waiting = waitForAll(socket, body);
       if (waiting !== null) response.once('close', () => remove(waiting));
     },
@@ -286,11 +288,6 @@ export function createOutgoing(
       };
     },
   };
-}
-
-/** True if all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
-function isTaken({ writableEnded, writableLength }: ServerResponse): boolean {
-  return writableEnded && writableLength === 0;
 }
 
 function bytesOf(waiting: ReadonlySet<Waiting>): number {

@@ -98,7 +98,7 @@ export function createLogOutlet(write: (bytes: Buffer) => number, maxWaiting = M
     try {
       while (sent.rest.length > 0) sent.rest = sent.rest.subarray(write(sent.rest));
     } catch (error) {
-      if (isStall(error)) return false;
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
       drop(sent.lines);
       unreported += sent.reported;
       batch = null;
@@ -148,10 +148,6 @@ export function standardError() {
   const outlet = createLogOutlet((bytes) => writeSync(fd, bytes));
   process.on('exit', outlet.flush);
   return outlet;
-}
-
-function isStall(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 }
 
 function lineOf(droppedLines: number): string {

@@ -136,7 +136,8 @@ function createNamedOperations(metrics: OwnMetrics) {
     const now = trustedNow();
     if (now === null || now === trusted) return;
     trusted = now;
-    names = new Set(['', ...now.flatMap(({ text }) => namesIn(text))]);
+    const matches = now.flatMap(({ text }) => [...text.matchAll(NAME_IN_DOCUMENT)]);
+    names = new Set(['', ...matches.map(([, name = '']) => name)]);
     mayGrow = false;
   }
 
@@ -164,10 +165,6 @@ function createNamedOperations(metrics: OwnMetrics) {
       readNames();
     },
   };
-}
-
-function namesIn(text: string): string[] {
-  return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
 }
 
 /** Characters of a key's digest that name the key. The digest is keyed, so nobody can look a key up by it. */

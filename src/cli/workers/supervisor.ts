@@ -156,7 +156,8 @@ export class Supervisor<Kind extends Worker> {
         if (this.#isStopping) return;
         this.#shortLived += 1;
         note(messageOf(error));
-        if (isSettingsError(error) && this.workers.size === 0) onHopeless(CONFIG_EXIT_CODE);
+        const code = error instanceof WorkerEnded ? error.code : null;
+        if (code === CONFIG_EXIT_CODE && this.workers.size === 0) onHopeless(code);
       }
     }
   }
@@ -201,8 +202,4 @@ export class Supervisor<Kind extends Worker> {
     await tooLong;
     return (await worker.ended) === 0 ? cut : Math.max(1, cut);
   }
-}
-
-function isSettingsError(error: unknown): boolean {
-  return error instanceof WorkerEnded && error.code === CONFIG_EXIT_CODE;
 }

@@ -1,4 +1,3 @@
-import type { Worker as ClusterWorker } from 'node:cluster';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -64,7 +63,7 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
     budgetMb: processBudgetMb(config, 'supervising'),
     shrink: hub.shrink,
   });
-  const supervisor: Supervisor<StartedWorker> = new Supervisor({
+  const supervisor: Supervisor<ReturnType<typeof startWorker>> = new Supervisor({
     count: config.workers,
     start: () => startWorker(welcome, hub, metrics, outlet),
     clock: systemClock,
@@ -91,8 +90,6 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
   };
 }
 
-type StartedWorker = ReturnType<typeof startWorker>;
-
 function startWorker(
   welcome: Welcome,
   hub: ReturnType<typeof createHub>,
@@ -116,7 +113,9 @@ function startWorker(
     },
   };
   const channel = openChannel(answers, {
-    send: (message) => sendTo(process, message),
+    // A message that can't be sent is lost: waits for answers are bounded.
+    send: (message) =>
+      void (process.isConnected() && process.process.send(message, undefined, undefined, () => {})),
     listen: (onMessage) => void process.on('message', onMessage),
     timeoutMs: CHANNEL_TIMEOUT_MS,
   });
@@ -147,11 +146,6 @@ function startWorker(
       return last;
     },
   } satisfies Worker & { snapshot(): Promise<MetricsSnapshot> };
-}
-
-/** A message that can't be sent is lost: waits for answers are bounded. */
-function sendTo(worker: ClusterWorker, message: object): void {
-  if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
 }
 
 /** Passes on whole lines, so that those of several workers don't mix. */

@@ -64,8 +64,10 @@ export type CountryRecord = Readonly<ReturnType<typeof decodeCountry>>;
 
 function decodeCountry(row: JsonObject, place: Place) {
   return {
-    /** ISO 3166-1 alpha-2, upper case. */
-    code: alpha2In(row, ...ANY_CODE_NAMES) ?? missingCode(row, place),
+    /** ISO 3166-1 alpha-2, upper case; or else any other code: the list is worth more than one odd entry. */
+    code:
+      alpha2In(row, ...ANY_CODE_NAMES) ??
+      (stringIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase(),
     name: stringIn(row, ...NAME_NAMES),
     /** ISO 3166-1 alpha-3, upper case. */
     iso3: stringIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
@@ -75,11 +77,6 @@ function decodeCountry(row: JsonObject, place: Place) {
     subregion: stringIn(row, 'subregion'),
     record: row,
   };
-}
-
-/** A code of another length is taken as it is: the list is worth more than one odd entry. */
-function missingCode(row: JsonObject, place: Place): string {
-  return (stringIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
 }
 
 /**

@@ -249,8 +249,8 @@ function recordOf(
     period: fields.period,
     /** The point in time at which a stock was taken; null for a flow. */
     asOfPeriod: fields.as_of_period ?? null,
-    /** Null for the whole country. */
-    locationName: filledOrNull(fields.location_name),
+    /** Null for the whole country: a blank is no place. */
+    locationName: fields.location_name?.trim() ? fields.location_name : null,
     /** A zero is a real zero. */
     value: fields.value,
     unit: fields.unit,
@@ -268,11 +268,6 @@ function recordOf(
     fetchedAtMs,
     record,
   };
-}
-
-/** A blank is no place. */
-function filledOrNull(text: string | null | undefined): string | null {
-  return text == null || text.trim() === '' ? null : text;
 }
 
 function failureOf({ issues: [issue] }: z.ZodError, row: Place): Failure {
