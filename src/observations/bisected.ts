@@ -22,7 +22,7 @@ import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { allNamesIn, type NamedList } from './whole-lists.ts';
 
-/** Suspects of one kind from which on the service's own list is the cheaper way to find the wrong ones. */
+/** Number of suspects from which the service's own list is the cheaper way to find the wrong ones. */
 const MANY_SUSPECTS = 3;
 
 interface Search extends RepairMeans {
@@ -30,7 +30,7 @@ interface Search extends RepairMeans {
 }
 
 /**
- * Tells the names of a refused call apart, by the service's words or by halves of the call, and has the others answered.
+ * Finds the names that a call was refused for, by the service's words or by halving the call, and fetches the rest.
  * Names that can't be told apart are a failure, never an empty list.
  */
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
@@ -48,12 +48,12 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   const isError = refusal.outcome instanceof Error;
   const isForYears = /year/i.test(refusal.detail);
   if (task.years !== null && (isForYears || unknown.length === 0)) {
-    // A 404 may be for want of rows in these years; whole series may have some.
+    // A 404 may mean no rows in these years; whole series may have some.
     if (isError) learned.learn({ yearsParam: 'refused' });
     if (isError) task.search.isRefusedWithYears = !isForYears;
     return task.replan(task.pairs, inWhole(task.pairs, means));
   }
-  // Whole series are refused as well: the refusal of the years was for something else.
+  // Whole series are refused too, so the years were not the reason.
   if (isError && task.search.isRefusedWithYears) learned.learn({ yearsParam: 'unknown' });
   if (isError) task.search.isRefusedWithYears = false;
   if (meant !== null) {
@@ -62,7 +62,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
     const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
     return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
   }
-  // Parts of a call that is looked into already wait for the rest of it.
+  // Parts of a call under investigation wait for the rest of it.
   if (task.unproven !== undefined) return tellApart(task, refusal, search);
   const unproven: NonNullable<Task['unproven']> = [];
   const fetched = await tellApart({ ...task, unproven }, refusal, search);
@@ -72,7 +72,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   return fetched;
 };
 
-/** True if the route is there, if a 404 names nothing and nothing else was asked for: by a figure that has come before. */
+/** Asks for a figure that has come before, to see if the route exists when a 404 names nothing. */
 async function isProvenPairAnswered({ learned, calls, sending }: Search): Promise<boolean> {
   const pair = learned.figuredPair;
   if (pair === null) return false;
@@ -87,7 +87,7 @@ async function isProvenPairAnswered({ learned, calls, sending }: Search): Promis
   }
 }
 
-/** Settles a refusal that can mean but one name, or that comes to the same whatever it means; otherwise asks for halves. */
+/** Settles a refusal that can only mean one name, or whose meaning makes no difference; otherwise asks for halves. */
 async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
   const { countryCodes, metricKeys } = task.rectangle;
   const isError = refusal.outcome instanceof Error;
@@ -95,10 +95,9 @@ async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<
   const suspects = suspectsIn(task.rectangle, search.learned);
   const all = [...suspects.countries, ...suspects.metrics];
   const areOfOneKind = suspects.countries.length === 0 || suspects.metrics.length === 0;
-  // The only suspect, if it is in each pair, is unknown or has no rows, which makes no difference to a 404.
+  // A sole suspect in every pair is unknown or has no rows, which is the same for a 404.
   const isEverywhere = (suspects.countries.length === 1 ? countryCodes : metricKeys).length === 1;
   const isSole = all.length === 1 && isEverywhere;
-  // If there may be others, a failure may be for one of these, and none of the unlisted ones.
   const isAny = !isError || areOfOneKind;
   const isOfUnlisted =
     (unlisted.countries.length === countryCodes.length && (isAny || metricKeys.length === 1)) ||
@@ -126,10 +125,10 @@ async function askForHalves(
   search: Search,
 ) {
   const { calls, sending, receive, fetch } = search;
-  // A half that nobody wants is not asked for, though it would tell of the other half.
+  // A half that nobody wants isn't asked for, although it would tell about the other.
   const [first, second] = halves.filter(({ pairs }) => pairs.length > 0) as [Task, Task | undefined];
   if (second === undefined) return fetch(first, sending);
-  // If two things may be refused, neither can be learned: here names are looked into, not `limit`.
+  // Names are looked into here, not `limit`: with two possible reasons, neither could be learned.
   const reply = await calls.askFor(first, sending, false);
   task.search.isAnswered ||= !reply.isRefused;
   if (!reply.isRefused) {
@@ -137,15 +136,14 @@ async function askForHalves(
     return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);
   }
   const lookInto = () => settlingFailures(first, () => bisected(first, reply, sending, search));
-  // The search may be given up before all suspects are told apart: those that have figures come first.
+  // The search may be given up early: names that have figures come first.
   if (isOfTrusted) return sum([await lookInto(), await fetch(second, sending)]);
-  // Names of the other half that are answered need not be looked into.
   return sum([await fetch(second, sending), await lookInto()]);
 }
 
 /**
- * Splits a task, by metrics before countries, with half of the suspects in the second part; if there are many, with all of
- * them, so that the first part is of trusted names alone.
+ * Splits by metrics before countries, with half of the suspects in the second part; with all of them if they are
+ * many, so that the first part has trusted names alone.
  */
 function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Suspects) {
   const { countryCodes, metricKeys } = rectangle;
@@ -178,7 +176,6 @@ function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Su
 
 type Suspects = Readonly<Record<Dimension, readonly string[]>>;
 
-/** The names that the service has neither answered for nor listed. */
 function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed }: Learned): Suspects {
   const suspected = (dimension: Dimension) => (name: string) => {
     const spelt = dimension === 'countries' ? name.toUpperCase() : name;
@@ -191,8 +188,8 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
 }
 
 /**
- * The suspects that the service's own list lacks, if they are many and the list has all that there are. Looks at lists, each
- * once a search, if they tell more of many suspects than further calls.
+ * The suspects that the service's own list lacks, if the list is complete. Asks for a list, once a search, only if it
+ * tells more of many suspects than further calls would.
  */
 async function unlistedIn({ rectangle, search: names }: Task, search: Search): Promise<Suspects> {
   const { learned, ask, sending } = search;
@@ -205,7 +202,7 @@ async function unlistedIn({ rectangle, search: names }: Task, search: Search): P
     );
     const list = await names.lists[dimension];
     const all = list && allNamesIn(list, learned.figured[dimension]);
-    // It may lack any number of countries, most of which the service refuses: enough to find one of them, or two.
+    // It may lack many countries, most of which are refused: enough to find one or two of them.
     if (list != null && all === null && dimension === 'countries')
       names.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
     const unlisted = suspected(dimension).filter((name) => all?.has(name.toUpperCase()) === false);
@@ -216,7 +213,6 @@ async function unlistedIn({ rectangle, search: names }: Task, search: Search): P
   return { metrics, countries: mayLook ? await unlistedOf('countries') : [] };
 }
 
-/** Returns null for a list that can't be had: it tells nothing. */
 async function listOrNone(ask: () => PromiseOrValue<NamedList | null>, { signal }: Sending) {
   try {
     return await ask();
@@ -227,8 +223,8 @@ async function listOrNone(ask: () => PromiseOrValue<NamedList | null>, { signal 
 }
 
 /**
- * The pairs that the service's words single out, and the names of them that it has never answered for: otherwise a 404 is for
- * want of rows. Null if the words single out no names, or all: it quotes names, or puts them after a colon.
+ * The pairs that the service's words single out, by quoted names or names after a colon, and those names that it has
+ * never answered for. Null if the words name nothing, or everything.
  */
 function meantBy({ outcome, detail }: Refusal, { countryCodes, metricKeys }: Rectangle, learned: Learned) {
   const quoted = detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g);
@@ -249,7 +245,7 @@ function meantBy({ outcome, detail }: Refusal, { countryCodes, metricKeys }: Rec
   return { unknown, has };
 }
 
-/** True if the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */
+/** True for an unknown country or measure, rather than one without rows. */
 function saysUnknown(detail: string): boolean {
   const thing = '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b';
   const none = '\\b(not found|unknown|invalid|no such)\\b';
@@ -273,7 +269,6 @@ function cacheRefusal(
   }
 }
 
-/** No rows, for want of a measure or a country that the service names and says that it doesn't know. */
 function nothingOf({ detail }: Refusal, isMetric: boolean) {
   if (!saysUnknown(detail)) return noRows(null);
   return noRows(isMetric ? 'UNKNOWN_INDICATOR' : 'NOT_OFFERED');

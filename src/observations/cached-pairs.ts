@@ -7,20 +7,17 @@ import { createEntryReader, type ObservationEntry } from './entry-reader.ts';
 import { demandKeys, type Pair } from './planner/demand.ts';
 import type { SeveralFigures } from './several-figures.ts';
 
-/** All that is cached of a country and metric, fresh or not. */
 export interface CachedPair {
-  /** The whole series; null if it isn't cached. */
   readonly whole: ObservationEntry | null;
-  /** Ranges of its years, and its latest figure. */
   readonly rest: readonly ObservationEntry[];
 }
 
-/** Reads all that is cached of pairs, by their places; asks the service for nothing. */
+/** Returns all that is cached of each pair, fresh or not; asks the service for nothing. */
 export type ReadPairs = (caller: Caller, pairs: readonly Pair[]) => Promise<readonly CachedPair[]>;
 
 const NOTHING_CACHED: CachedPair = { whole: null, rest: [] };
 
-/** Reads all that is cached of pairs, by their places, as long as the service accepts the key. */
+/** Reads nothing for keys that the service doesn't accept. */
 export function createPairReader(tenantCache: TenantCache, several: SeveralFigures): ReadPairs {
   const { entryOf, rangeEntries } = createEntryReader(several);
   return async (caller, pairs) => {
@@ -33,7 +30,7 @@ export function createPairReader(tenantCache: TenantCache, several: SeveralFigur
       ...keys.map(rangeName),
       ...latestKeys,
     ]);
-    // The read may have told more of the key.
+    // The read may have told more about the key.
     if (!tenantCache.isAccepted(tenant)) return pairs.map(() => NOTHING_CACHED);
     return keys.map((key, i) => {
       const latest = entryOf(cachedValues.get(latestKeys[i] ?? ''), tenant);

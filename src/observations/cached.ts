@@ -18,46 +18,44 @@ import { estimate, type Planning, rangesOf } from './planner/modes.ts';
 import { goingAlong, type Prefetch } from './prefetch.ts';
 import type { createRefusedNames } from './refused-names.ts';
 
-/** True if a demand takes figures of any age. */
 const isOfAnyAge = ({ key, name }: Demand) => key === name;
 
-/** A demand, and its entry, fresh or not, if there is one: most demands that come this far have none. */
+/** A demand with its entry, fresh or not: most demands that come this far have none. */
 interface CachedDemand extends Demand {
   readonly entry?: ObservationEntry;
 }
 
-/** An entry, and the metric that it has figures of. */
 export interface CachedFigures {
   readonly entry: ObservationEntry;
   readonly metricKey: string;
 }
 
 /**
- * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
- * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
- * The catalogue, if it is cached, names these sources; otherwise any may be one.
+ * Tells which expired figures still hold. The service announces no revisions, but one call says when each source last
+ * changed: figures hold if no source that may bring their metric has changed since. The catalogue, if cached, names
+ * these sources; otherwise any may be one.
  */
 export interface Revalidation {
   /**
-   * Returns the latest instant when figures were known to be current: when they came, or when a look at the sources
-   * last showed no change since. Spends a call on a look only if that is likely to save more than one.
+   * Returns the latest instant at which figures were known to be current. Spends a call only if that is likely to
+   * save more than one.
    */
   check(
     expired: readonly CachedFigures[],
     costs: FetchCosts,
     sending: Sending,
   ): Promise<(figures: CachedFigures) => number>;
-  /** Counts data calls of a key, by which the worth of a look is judged. */
+  /** By these, the worth of a check is judged. */
   countCalls(tenant: Tenant, calls: number, nowMs: number): void;
 }
 
-/** Calls to fetch demands with entries past their time, with a look at the sources and without. */
+/** Calls to fetch expired demands, without and with a check of the sources. */
 export interface FetchCosts {
   readonly calls: () => number;
   readonly callsIfRenewed: () => number;
 }
 
-/** Finds the data calls of a key in the interval of an instant, as long as figures are fresh, and in the one before. */
+/** The data calls of a key in the current interval of one time to live, and in the one before. */
 export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: Freshness): Traffic {
   const interval = Math.floor(nowMs / Math.max(1, ttlMs));
   tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
@@ -76,34 +74,31 @@ export interface FiguresCache {
   readonly entries: ObservationEntries;
   readonly tenantCache: TenantCache;
   readonly refusedNames: ReturnType<typeof createRefusedNames>;
-  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
+  /** Also saves figures of pairs that nobody wanted. */
   readonly save: ObservationEntries['save'];
   readonly freshness: Freshness;
   readonly now: () => number;
 }
 
 export interface DataService {
-  /** Sends a call, by all stages on the way there. */
   readonly send: Send;
-  /** Asks for lists, and has `learned` note the names in them. */
+  /** Asks for lists, and notes the names in them in `learned`. */
   readonly ask: Ask;
   readonly outage: { failure(route: string): Failure | null };
 }
 
 export interface FiguresEvents {
-  /** Counts lookups among the entries. */
   readonly lookups?: Lookups | undefined;
-  /** Called with each demand that an entry meets. */
   readonly onCached?: (demand: Demand) => void;
-  /** Called if entries that are past their time may yet be found to hold. */
+  /** Called if expired entries may turn out to hold. */
   readonly onExpired?: () => void;
-  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
+  /** Called with the rows of each answer, and how many of them nobody had asked for. */
   readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
 }
 
 export interface RevalidationParts extends Pick<FiguresCache, 'tenantCache' | 'freshness' | 'now'> {
   readonly ask: Ask;
-  /** True if a call may be spent on a look at the sources. Results of earlier looks are used all the same. */
+  /** False still uses the results of earlier checks. */
   readonly mayRenew: boolean;
 }
 
@@ -116,7 +111,7 @@ export interface CachingParts {
   readonly revalidation: Revalidation;
 }
 
-/** Makes the look at the sources. `load` loads it for the first figure past its time. */
+/** Loads the check for the first expired figure. */
 export function createLazyRevalidation(
   load: () => Promise<Revalidation['check']>,
   freshness: Freshness,
@@ -130,13 +125,12 @@ export function createLazyRevalidation(
   };
 }
 
-/** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
+/** Share of its time to live after which a figure that is asked for is counted again as wanted. */
 const RECOUNTING_SHARE = 0.1;
 
-/** Demands that are looked after in less than a turn. */
+/** Demands that take less than a turn. */
 const FEW = 250;
 
-/** The terms under which cached figures answer a key. */
 interface Terms {
   readonly freshness: Freshness;
   readonly tenant: Tenant;
@@ -152,14 +146,13 @@ function freshUntilMs(
   demand: Demand,
   { freshness: { ttlMs }, tenant }: Terms,
 ): number {
-  // Where figures of any age answer, nothing can be asked anew.
+  // With an infinite time to live, nothing can be asked again.
   const isAnyAge = ttlMs === Number.POSITIVE_INFINITY;
   if (checkedAtMs < tenant.recheckBeforeMs && !isAnyAge) return Number.NEGATIVE_INFINITY;
   if (isOfAnyAge(demand)) return checkedAtMs + ttlMs;
   return takenUntilMs(demand, checkedAtMs, ttlMs);
 }
 
-/** True if an entry meets a demand at an instant. */
 export function isFresh(
   demand: Demand,
   entry: ObservationEntry | undefined,
@@ -169,13 +162,12 @@ export function isFresh(
   return entry !== undefined && nowMs < freshUntilMs(entry, demand, terms);
 }
 
-/** True if the entry may be served if the service gives no answer. */
+/** True if the entry may stand in while the service fails. */
 function isUsable({ entry, ...demand }: CachedDemand, { freshness, now }: FiguresCache): boolean {
   const usableMs = freshness.ttlMs + freshness.staleMs;
   return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
 }
 
-/** Figures that are served from their entries together. */
 class Served {
   readonly #events: FiguresEvents;
   #count = 0;
@@ -187,7 +179,6 @@ class Served {
     this.#events = events;
   }
 
-  /** @param untilMs instant at which the entry is past its time */
   add(demand: Demand, { atMs }: ObservationEntry, untilMs: number): void {
     this.#count += 1;
     if (untilMs < this.#freshUntilMs) this.#freshUntilMs = untilMs;
@@ -204,7 +195,7 @@ class Served {
   }
 }
 
-/** Finds figures that are cached in this process: they are answered at once, past all stages. */
+/** Answers from this process at once, past all stages. */
 export function findCached({ cache, events, prefetch }: CachingParts): Figures['find'] {
   const { entries, tenantCache, freshness, now } = cache;
   return (demands, sending) => {
@@ -269,7 +260,7 @@ export function cachedFiguresStage(next: Fetch, parts: CachingParts): Figures['f
   };
 }
 
-/** Finds the entries of demands, fresh or not: at once, if all of them are here. */
+/** Synchronous if all entries are in this process. */
 async function withEntries(
   demands: readonly Demand[],
   { caller: { tenant }, waits }: Sending,
@@ -287,7 +278,7 @@ async function withEntries(
   return demands.map((demand) => withEntry(demand, read.get(demand.key)));
 }
 
-/** Parts demands whose name was refused lately, and that no fresh entry meets, from the others. */
+/** Splits off demands whose name was refused lately, and that no fresh entry answers. */
 async function withoutRefused(
   demands: readonly CachedDemand[],
   sending: Sending,
@@ -323,9 +314,8 @@ function refusedLately(
 }
 
 /**
- * Asks for whole series in place of some years, unless a range takes fewer calls. Whole series are better to cache, and
- * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series is the outcome of
- * the demand for that too.
+ * Asks for whole series in place of some years, unless a range takes fewer calls: whole series cache better, and
+ * concurrent demands for any years become one. A whole series is the outcome of the range too.
  */
 function inPlaceOfYears(
   demands: readonly CachedDemand[],
@@ -350,7 +340,7 @@ async function inPlaceOfRanges(
   const isCached = (demand: CachedDemand) => isFresh(demand, demand.entry, nowMs, terms);
   const missing = demands.filter((demand) => !isCached(demand));
   const isRange = await rangesOf(sending.caller, missing, planning);
-  // Several ranges may be one whole series, which may be wanted as such besides.
+  // Several ranges may be one whole series, which may be wanted itself.
   const sent = new Map<string, CachedDemand>();
   const standIns = new Map<string, string>();
   for (const demand of demands) {
@@ -364,16 +354,14 @@ async function inPlaceOfRanges(
   return outcomes;
 }
 
-/** The demands of one operation, on their way. */
 interface Meeting {
   readonly next: Fetch;
   readonly sending: Sending;
   readonly parts: CachingParts;
-  /** Instant as of which the entries were looked up. */
   readonly nowMs: number;
 }
 
-/** Answers demands from fresh entries, and has the missing ones fetched; returns the outcomes by the names of the demands. */
+/** Returns the outcomes by name. */
 async function answerOrFetch(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
   const { sending, parts } = meeting;
   const { cache, revalidation } = parts;
@@ -388,23 +376,22 @@ async function answerOrFetch(demands: readonly CachedDemand[], meeting: Meeting)
   const otherDemands = demands.filter(({ key }) => !fetched.has(key));
   const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
   if (otherDemands.length > 0 && isUnproven() && failure() === null) {
-    // Nothing was asked of the service, so the key is as unproven as before.
+    // Nothing was asked of the service, so the key is still unproven.
     for (const [key, outcome] of await fetchMissing(otherDemands, meeting)) fetched.set(key, outcome);
   }
   const nowMs = cache.now();
-  // The service may have refused the key by now: then no entry of it is served.
+  // The key may have been refused by now: then none of its entries is served.
   const isFailed = [...fetched.values()].some((outcome) => outcome instanceof Error);
   const isAllNew = otherDemands.length === 0 && !isFailed;
   const refusal = isAllNew ? null : tenantCache.refusal(tenant);
   const doubt = !isAllNew && isUnproven() ? failure() : null;
   const outcomes = await outcomesOf(demands, { fetched, refusal, doubt, nowMs }, meeting);
-  // They tell how many calls a look at the sources may save.
   const calls = callsSoFar() - callsBefore;
   if (calls > 0) revalidation.countCalls(tenant, calls, nowMs);
   return outcomes;
 }
 
-/** Corrects for how long entries past their time are known to hold; returns the demands that no entry meets. */
+/** Renews expired entries that still hold; returns the demands that no entry answers. */
 async function expiredOrMissing(
   demands: readonly CachedDemand[],
   { sending, parts: { cache, events, planning, revalidation }, nowMs }: Meeting,
@@ -428,21 +415,21 @@ async function expiredOrMissing(
   return unmetAt(cache.now());
 }
 
-/** Chooses demands that put a key to the test though all is cached: all if they take one call, otherwise the oldest. */
+/** Chooses demands that test a key though all is cached: all if they take one call, otherwise the oldest. */
 function testing(demands: readonly CachedDemand[], { planning }: CachingParts): readonly CachedDemand[] {
   if (estimate(demands, planning).calls <= 1) return demands;
   const checkedAtMs = ({ entry }: CachedDemand) => entry?.checkedAtMs ?? 0;
   return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
 }
 
-/** Has demands fetched; returns the outcomes by their keys. */
+/** Returns the outcomes by key. */
 async function fetchMissing(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
   const { next, sending, parts, nowMs } = meeting;
   const { cache, events } = parts;
   const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, cache));
   const down = isAllUsable ? parts.service.outage.failure(observations.route) : null;
   if (down !== null) {
-    // The pool no longer waits for this operation.
+    // So that the pool no longer waits for this operation.
     await next([], sending);
     const failure = down.with({ route: observations.route, attempts: 0 });
     return new Map(demands.map(({ key }) => [key, failure]));
@@ -460,7 +447,7 @@ function onePerKey(demands: readonly Demand[]): readonly Demand[] {
   return [...new Map(demands.map((demand) => [demand.key, demand])).values()];
 }
 
-/** Has the demands that are fetched bring along figures that will soon be wanted anew. */
+/** Fetches figures along that will soon be wanted again. */
 async function fetchAlong(
   demands: readonly Demand[],
   { next, sending, parts: { prefetch, planning }, nowMs }: Meeting,
@@ -479,17 +466,15 @@ async function fetchAlong(
 }
 
 interface Evidence {
-  /** Outcomes from the stages below. */
   readonly fetched: Outcomes;
-  /** The reason for which the service refuses the key; null if it doesn't. */
+  /** Why the service refuses the key; null if it doesn't. */
   readonly refusal: Error | null;
-  /** The reason why it is unknown if the service accepts the key; null if it is known. */
+  /** Why it is unknown if the service accepts the key; null if it is known. */
   readonly doubt: Error | null;
-  /** Instant at which outcomes have come. */
   readonly nowMs: number;
 }
 
-/** Decides the outcomes of demands by what has come and what is cached; returns them by the names of the demands. */
+/** Returns the outcomes by name. */
 async function outcomesOf(
   demands: readonly CachedDemand[],
   { fetched, refusal, doubt, nowMs }: Evidence,
@@ -506,7 +491,7 @@ async function outcomesOf(
     const { entry } = demand;
     const fetchedOutcome = fetched.get(demand.key);
     const isNew = fetchedOutcome !== undefined && !(fetchedOutcome instanceof Error);
-    // A demand that was never met doesn't go along with other calls: it may make them fail.
+    // A demand that was never answered doesn't join other calls: it may make them fail.
     if (isNew || entry !== undefined) {
       wanted.push(demand);
       checkedAtMs.push(isNew ? nowMs : (entry?.checkedAtMs ?? 0));
@@ -523,13 +508,13 @@ async function outcomesOf(
   return outcomes;
 }
 
-/** Does something with each demand: at once, unless there are many. */
+/** Synchronous, unless there are many. */
 function withEach<One>(job: Job, demands: readonly One[], work: (demand: One) => void): PromiseOrValue<void> {
   if (demands.length > FEW) return eachInTurns(job, demands, work);
   for (const demand of demands) work(demand);
 }
 
-/** Returns rows past their time in place of a failure, if they may be served; otherwise the failure. */
+/** Returns expired rows in place of a failure if they may be served. */
 function staleOr(failure: Error, demand: CachedDemand, sending: Sending, cache: FiguresCache): Outcome {
   const { entry } = demand;
   if (entry === undefined || !isUsable(demand, cache) || !isBetterOld(failure)) return failure;

@@ -26,27 +26,26 @@ import { createPrefetch, NO_PREFETCH } from './prefetch.ts';
 interface LeaseParts {
   readonly inFlight: InFlight;
   readonly entries: ObservationEntries;
-  /** Milliseconds for which these count for operations that come later. */
+  /** Milliseconds for which entries count for later operations. */
   readonly ttlMs: number;
   readonly now: () => number;
 }
 
-/** The parts of all stages. Pricing has stand-ins for what asks and what keeps. */
+/** Pricing has stand-ins for the service and the caches. */
 export interface FiguresParts extends CallParts {
   readonly pooling: PoolParts;
   readonly leasing: LeaseParts;
   readonly renewal: {
-    /** True if a call may be spent on a look at the sources. */
+    /** True if a call may be spent on checking the sources. */
     readonly mayRenew: boolean;
-    /** Demands cached, of all keys, that may go along with others; 0 if nothing is cached. */
+    /** Maximum number of recent demands of all keys that may join other calls; 0 if nothing is cached. */
     readonly maxAskedLately: number;
   };
 }
 
 /**
- * Fetches the demands that nobody else who shares the store is fetching, and takes the rest from the store once it has
- * come. The stage stands below the pool, which makes one batch of the demands of all operations: so a demand that comes
- * to several gateways at once takes the calls that one of them would have made.
+ * Fetches the demands that no other gateway on the store is fetching, and reads the rest from the store. Stands below
+ * the pool, so a demand that reaches several gateways at once costs the calls of one.
  */
 export function leasedStage(next: FetchBatch, { inFlight, entries, ttlMs, now }: LeaseParts): FetchBatch {
   const { cache } = inFlight;
@@ -65,7 +64,7 @@ export function leasedStage(next: FetchBatch, { inFlight, entries, ttlMs, now }:
         const takenEntries = await entries.read(tenant, named(keys));
         if (!cache.isAccepted(tenant)) return keys;
         const entryOf = ({ key }: Demand) => takenEntries.get(key);
-        // An entry that was young enough at the start is not too old for having been waited for.
+        // An entry that was young enough at the start isn't too old for having been waited for.
         const isTaken = (demand: Demand, { atMs }: ObservationEntry) =>
           atMs >= startedAtMs ||
           (atMs >= tenant.recheckBeforeMs && startedAtMs < takenUntilMs(demand, atMs, ttlMs));
@@ -122,17 +121,14 @@ export function createObservationClient(parts: FiguresParts) {
   };
 }
 
-/**
- * Answers from cached entries alone, for callers on whose behalf nothing is asked. Operations don't meet, since none of
- * them waits for anything.
- */
+/** Answers from the cache alone, for offline callers. Operations don't meet, since none of them waits. */
 export function createCachedClient(
   parts: Pick<FiguresParts, 'planning' | 'service' | 'cache' | 'events'>,
 ): ObservationClient {
   const caching: CachingParts = {
     ...parts,
     prefetch: NO_PREFETCH,
-    // Only entries that are older than a caller takes are past their time, and none can be renewed.
+    // Entries expire here only by the age that a caller accepts, and none can be renewed.
     revalidation: {
       check:
         async () =>
@@ -164,12 +160,10 @@ export function createCachedClient(
   };
 }
 
-/** Fetches demands from the service, cached or not, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: CallParts): FetchBatch {
   return plannedStage(coveredStage(calledStage(parts, REPAIR), parts.planning), parts);
 }
 
-/** Waits for all outcomes of a batch, on behalf of an operation that shares it with no other. */
 export function gatheredStage(next: FetchBatch): Fetch {
   return async (demands, sending) => {
     const outcomes: Outcomes = new Map();
@@ -182,7 +176,7 @@ export function gatheredStage(next: FetchBatch): Fetch {
   };
 }
 
-/** The repair of calls, loaded by the first that needs it: most gateways hardly ever see a cut answer or a refusal. */
+/** Loaded on demand: most gateways hardly ever see a cut answer or a refusal. */
 const REPAIR: Repair = {
   cut: async (...cut) => (await import('./repair.ts')).completed(...cut),
   refused: async (...refused) => (await import('./bisected.ts')).bisected(...refused),
@@ -191,8 +185,8 @@ const REPAIR: Repair = {
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /**
- * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
- * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
+ * Covers pairs with as few calls as the limits allow. A task whose rectangle has to be asked for in pieces after all
+ * covers them by this stage again.
  */
 export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planning): FetchPairs {
   const { learned } = parts;
@@ -215,8 +209,7 @@ export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planni
     const fetch = (task: Task) => next(task, sending);
     const [only] = tasks;
     if (only !== undefined && tasks.length === 1) return fetch(only);
-    // The first call teaches which parameters the service takes. The others wait for it, so that not all run into the
-    // same wall.
+    // The first call shows which parameters the service takes; the others wait, so that not all are refused.
     const firstTasks = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
     const fetched: FetchedRows[] = [];
     for (const task of firstTasks) fetched.push(await fetch(task));

@@ -35,8 +35,8 @@ import { putInOrder } from './planner/newest.ts';
 import type { NamedList } from './whole-lists.ts';
 
 /**
- * True if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
- * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
+ * The failure if an answer has rows that nobody asked for: a filter was ignored, or the answer is to another
+ * question, so rows that it lacks may exist. Metrics that differ only in case count as one.
  */
 function strayIn(
   list: ObservationList,
@@ -72,30 +72,27 @@ function strayRows({ countryCode, metricKey }: NamedRow): Failure {
   );
 }
 
-/** The answer to a data call that brought rows. */
 export interface Rows {
   readonly isRefused: false;
   readonly list: ObservationList;
   readonly groups: Groups;
-  /** The reason why a pair without rows may have some: the answer has rows that nobody asked for. Null if it has none. */
+  /** Why a pair without rows may have some all the same; null if the answer has no rows that nobody asked for. */
   readonly stray: Failure | null;
   readonly limit: number | undefined;
-  /** The facts of the service as this answer has left them. */
   readonly facts: Readonly<Facts>;
   /** The years of all rows, if the call named any; null if it asked for whole series. */
   readonly years: YearRange | null;
   readonly receivedAt: number;
 }
 
-/** A data call that was refused, and its outcome for the pairs. */
 export interface Refusal {
   readonly isRefused: true;
   /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
   readonly outcome: Outcome;
   readonly detail: string;
-  /** The reason why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
+  /** Why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
   readonly stray?: Failure;
-  /** True if it is that of a larger call, the rest of which was answered: then a name of this part is refused. */
+  /** True if the rest of a larger refused call was answered: then a name of this part is refused. */
   readonly isInferred?: boolean;
   readonly receivedAt: number;
 }
@@ -105,9 +102,9 @@ type Reply = Rows | Refusal;
 /** The rows of an answer by the pairs of the call, as `pairKey` names them. */
 interface Groups {
   readonly figures: ReadonlyMap<string, ObservationRecord[]>;
-  /** Number of rows without a figure; a pair that has none is left out. */
+  /** Number of rows without a figure; pairs without such rows are left out. */
   readonly blanks: ReadonlyMap<string, number>;
-  /** Returns the call's spelling of a metric that the service spells in another case. */
+  /** The call's spelling of a metric that the service spells in another case. */
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
@@ -121,7 +118,6 @@ interface DataQuery {
   readonly named?: YearRange;
 }
 
-/** A rectangle to ask for: of all years, or of some alone. */
 interface Asked {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
@@ -135,7 +131,6 @@ interface DataCallParts {
   readonly now: () => number;
 }
 
-/** Makes data calls, and learns from their answers how the service behaves. */
 export function createDataCalls({ send, learned, now }: DataCallParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, years = null } = query;
@@ -165,7 +160,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     }
   }
 
-  /** Makes one call, with `limit` if it may be needed. If that is refused, asks again with a lower limit or none. */
+  /** If the limit is refused, asks again with a lower one or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
     const { mode, rectangle, years } = asked;
     const asking = (most?: number) => ask({ mode, rectangle, limit: most, years }, sending);
@@ -196,14 +191,13 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     if (!mayTry || limitParam === 'refused') return undefined;
     const isKnown = (code: string, key: string) =>
       years === null ? learned.hasSeriesRows(code, key) : learned.hasRowsWithin(code, key, widened(years));
-    // The latest figure of a pair is one row.
     const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
     const mayBeLong = rows >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
     return mayBeLong ? maxRows : undefined;
   }
 
   /**
-   * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
+   * Sends `limit` if more than a default page is expected and the service may know it.
    * @param mayTry true if the call may find out if the service takes `limit`
    */
   function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
@@ -211,15 +205,15 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     return limit === undefined ? ask(asked, sending) : askWithLimit(asked, sending, limit);
   }
 
-  /** True if a call may have been refused for its `limit`: if limits are taken, only if the words say so. */
+  /** Once limits are known to be taken, only the service's words make one the reason for a refusal. */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
     return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
   }
 
   /**
-   * True if an answer has to be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
-   * that applied and nothing proves it whole. Asks once if the service heeds limits, if that decides.
+   * True if the total is higher than the rows, or the answer is exactly as long as a limit that applied and nothing
+   * proves it whole. Spends a call on whether the service heeds limits if that decides.
    */
   function isCutShort(
     { mode, rectangle }: DataQuery,
@@ -237,7 +231,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     if (!looksCut(facts)) return false;
     const isStated = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isStated || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
-    // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
+    // As long as a default page although more was asked for: whole only if limits make a difference.
     return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
       learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
       return looksCut(learned.facts());
@@ -247,7 +241,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   return { ask, askFor, isCutShort };
 }
 
-/** True if an answer is exactly as long as a limit that applied, as the service says (`told`) or else by its effect. */
+/** True if an answer is as long as a limit that the service states, or one that its behaviour suggests. */
 function isAtLimit(
   received: number,
   limit: number | null,
@@ -275,7 +269,7 @@ const isPresentIn =
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
   const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
   const figures = new Map<string, ObservationRecord[]>();
-  // The rows of a series mostly stand together.
+  // Rows of a series mostly come together.
   let group: ObservationRecord[] | undefined;
   for (const row of rows) {
     const { countryCode, metricKey } = row;
@@ -300,8 +294,8 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
 }
 
 /**
- * Finds the metric of the call that a row's metric is: the one of the same spelling, or the one that differs in case
- * alone and has no row in its own spelling. (No call asks for two that differ in case alone.)
+ * Maps a row's metric to the call's: the same spelling, or one that differs in case and has no row of its own. No
+ * call asks for two metrics that differ only in case.
  */
 function createKeyMatch(
   asked: readonly string[],
@@ -319,10 +313,7 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
 }
 
-/**
- * Learns the length of a series, or the number of its rows that a call for some years brings.
- * @param sent number of rows, with those that have no figure
- */
+/** @param sent number of rows, with those that have no figure */
 export function learnLength(
   { countryCode, metricKey }: Pair,
   years: YearRange | null,
@@ -348,12 +339,10 @@ export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
 }
 
-/** True if the service's words are about a limit: they name it, or a number that may not be larger. */
 function isAboutLimit(detail: string): boolean {
   return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
 }
 
-/** True if, by the service's words, a call that named years was refused for its limit; otherwise it may be for the years. */
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
   return outcome instanceof Error && isAboutLimit(detail) && !/year/i.test(detail);
 }
@@ -367,41 +356,36 @@ function highestLimitIn(detail: string, asked: number): number | null {
   return figures.length === 0 ? null : Math.max(...figures);
 }
 
-/**
- * The outcome of a pair: its rows, a failure, or `'no figure'` if the latest row holds no value, so that the latest figure
- * stands further back in the series.
- */
+/** `'no figure'` if the latest row holds no value: the latest figure stands further back in the series. */
 export type PairOutcome = Outcome | 'no figure';
 
 export interface PairsToFetch extends PlanPart {
-  /** Says that the call for a task is under way, and may answer further demands; left out if nobody listens. */
+  /** Called with a task whose call may answer further demands; left out if nobody listens. */
   readonly onTask?: ((task: Task) => void) | undefined;
-  /** Settles pairs that a call has answered, by the places of their outcomes. */
   readonly settle: (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => void;
-  /** Times that the rest of a cut answer was planned anew. */
+  /** How often the rest of a cut answer was planned again. */
   readonly round: number;
   readonly search: NameSearch;
 }
 
-/** A rectangle to fetch, and the pairs that it answers. */
 export interface Task extends PairsToFetch {
   readonly rectangle: Rectangle;
   /** Replaced, not changed: pairs may join the first ones for as long as the task is open. */
   pairs: readonly Pair[];
   isOpen: boolean;
   /**
-   * Gathers parts of a refused call of which a 404 names nothing; left out while none is looked into. It says that there
-   * is nothing of them if the route has answered anything else.
+   * Parts of a refused call of which a 404 names nothing; left out while none is looked into. They count as empty if
+   * the route has answered anything else.
    */
   readonly unproven?: { readonly part: Task; readonly refusal: Refusal; readonly stray: Failure }[];
-  /** Has some of the pairs covered anew, and fetched through all stages. */
+  /** Covers some of the pairs again, and fetches them through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
     changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'round'>>,
   ) => Promise<FetchedRows>;
 }
 
-/** The state of the search for refused names in one fetch: all of its tasks share it. */
+/** The search for refused names, shared by all tasks of one fetch. */
 export interface NameSearch {
   /** Further refusals that may be looked into; undefined before the first. */
   refusalsLeft: number | undefined;
@@ -423,7 +407,7 @@ export interface FetchedRows {
 export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
 export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 
-/** Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown. */
+/** Settles all pairs of the task, failures included: no `Failure` is thrown. */
 type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
 export interface Repair {
@@ -444,11 +428,11 @@ export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'r
   readonly ask: DataService['ask'];
   readonly calls: ReturnType<typeof createDataCalls>;
   readonly fetch: FetchTask;
-  /** Hands out an answer to a task, or has the rest of it fetched. */
+  /** Settles a task by an answer, or fetches the rest if that was cut. */
   readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
 }
 
-/** Fetches a task by one call, and hands its rows to the pairs. A cut answer, or a refusal, enters a repair. */
+/** Fetches a task by one call. A cut answer or a refusal goes to the repair. */
 export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTask {
   const { planning, service, cache } = parts;
   const { learned } = planning;
@@ -488,7 +472,6 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
   return means.fetch;
 }
 
-/** Fetches pairs, and settles every one of them with a failure that is thrown on the way. */
 export async function settlingFailures(
   task: PairsToFetch,
   fetch: () => Promise<FetchedRows>,
@@ -514,15 +497,15 @@ export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outco
   );
 }
 
-/** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
+/** Whole series take other calls than some of their years. */
 function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
   return task.replan(task.pairs, inWhole(task.pairs, planning));
 }
 
 /**
- * True if an answer to a call that named years can be used. Learns from it if the service takes years. An answer with
- * rows of other years may be one of whole series, and so may one without: it is used if it would show that it was cut.
- * The call was not planned for the rows of whole series, so its length alone says nothing.
+ * True if an answer to a call that named years can be used. An answer with rows of other years may be a whole series,
+ * and so may an empty one: it is used if it would show that it was cut. The call was not planned for whole series, so
+ * its length proves nothing.
  */
 function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
@@ -533,14 +516,13 @@ function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   return isStated;
 }
 
-/** True if an answer would tell that it was cut: by a total that has proved true, or a limit that applied. */
 function wouldShowCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
   const { received, meta } = list;
   if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
   return meta.total !== null && (totals === 'true' || meta.total > received);
 }
 
-/** Settles the pairs of a whole answer; throws Failure if the pair of a malformed row can't be known. */
+/** @throws Failure if the pair of a malformed row can't be known */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
@@ -567,7 +549,7 @@ function handOut(
       if (isProven(key)) learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
-  // An answer with rows of unknown pairs is not cached, so that the next one to ask is told again.
+  // Not cached if it has rows of unknown pairs, so that the next caller is warned again.
   if (unknown === undefined)
     cache.save(sending.caller.tenant, { mode, years }, rowsOfPairs(all, outcomes), receivedAt);
   settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length));
@@ -578,8 +560,8 @@ function handOut(
 }
 
 /**
- * The pairs whose rows have come, with these. It stands outside of its caller, since V8 gives each closure that is a
- * generator a hidden class of its own in the old generation, which keeps all that the closure sees until a full collection.
+ * Outside of its caller: V8 gives each closure that is a generator a hidden class in the old generation, which keeps
+ * all that the closure sees until a full collection.
  */
 function* rowsOfPairs(pairs: readonly Pair[], outcomes: readonly PairOutcome[]): Iterable<PairFigures> {
   for (let i = 0; i < pairs.length; i += 1) {
@@ -588,25 +570,21 @@ function* rowsOfPairs(pairs: readonly Pair[], outcomes: readonly PairOutcome[]):
   }
 }
 
-/** The pairs of a rectangle that aren't among those that are wanted. */
 function furtherPairs(rectangle: Rectangle, pairs: readonly Pair[]): readonly Pair[] {
   const names = new Set(pairs.map(nameOf));
   return pairsOf(rectangle).filter((pair) => !names.has(keyOf(pair)));
 }
 
-/** The rows of a pair in a whole answer; none in a way that tells if there are some without a value. */
 function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | null) {
   const rows = figures.get(key) ?? (years === null && blanks.has(key) ? noRows('BLANK') : []);
   if (years !== null) markOfSomeYears(rows);
   return rows;
 }
 
-/** Names a pair: one that is a demand has its name at hand. */
 function nameOf(pair: Pair): string {
   return pair.pairKey ?? keyOf(pair);
 }
 
-/** True if the latest row holds no value: the latest figure stands further back. */
 function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
   return mode === 'latest' && blanks.has(key) && !figures.has(key);
 }

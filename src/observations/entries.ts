@@ -17,7 +17,6 @@ import { areCopies, contenders, isLatestStill, newestRows } from './planner/newe
 import { createSeveralFigures } from './several-figures.ts';
 import { createStringPool } from './string-pool.ts';
 
-/** The query of an answer for each of its pairs. */
 interface CachedAs extends CachedYears {
   readonly mode: Mode;
 }
@@ -27,32 +26,30 @@ export interface PairFigures {
   readonly rows: readonly ObservationRecord[];
 }
 
-/** Stands for a latest figure that a series doesn't tell: reads as nothing cached. */
+/** Stands for a latest figure that a series doesn't determine: reads as nothing cached. */
 const UNDECIDED = { isUndecided: true };
 
-/** A latest figure that the service itself may choose otherwise than a series tells it. */
+/** A latest figure for which the service may choose another than the series suggests. */
 interface Choice {
-  /** The newest rows of the series that it may choose: if one of them is cached, it stays. */
+  /** If one of these is cached, it stays. */
   readonly among: readonly ObservationRecord[];
   readonly series: readonly ObservationRecord[];
-  /** The value to cache otherwise. */
   readonly otherwise: RawRows | typeof UNDECIDED;
 }
 
 export type ObservationEntries = ReturnType<typeof createObservationEntries>;
 
 /**
- * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
- * repeat, figures do.
- * @param several learns the countries and metrics that have several figures of a period
+ * Figures by country, metric and mode rather than by address: addresses of merged calls hardly ever repeat, figures
+ * do.
  */
 export function createObservationEntries(tenantCache: TenantCache, several = createSeveralFigures()) {
   const shareStrings = createStringPool();
   const { entryOf, entriesIn } = createEntryReader(several);
 
   /**
-   * Returns true if the cached latest figures may be those that the service chooses now. If the series shows that they are,
-   * they are as good as new.
+   * True if the cached latest figures may be the service's current choice. Renews them if the series shows that they
+   * are.
    */
   function mayStay(
     { among, series }: Choice,
@@ -68,13 +65,12 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
   }
 
   /**
-   * Keeps the service's own choice for latest figures that a series came with, if it is cached and may be its choice still.
-   * An older choice doesn't outlive the series.
+   * Keeps a cached latest figure that may still be the service's choice; any other doesn't outlive the series.
    * @param choices by the names of the latest figures
    */
   async function saveChosen(tenant: Tenant, choices: ReadonlyMap<string, Choice>, atMs: number) {
     const cachedEntries = await tenantCache.read<unknown>(tenant, [...choices.keys()]);
-    // A value put there since the read comes first.
+    // A value saved since the read comes first.
     const cachedNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? cachedEntries.get(name);
     const gone = [...choices].filter(([name, choice]) => !mayStay(choice, cachedNow(name), tenant, atMs));
     if (gone.length === 0) return;
@@ -83,12 +79,12 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
 
   return {
     several,
-    /** Returns the entries for demands by their places; undefined where none is cached, or the store can't tell at once. */
+    /** By index of the demand; undefined if none is cached, or the store can't tell synchronously. */
     atHand(tenant: Tenant, demands: readonly Demand[]): (ObservationEntry | undefined)[] {
       if (!tenantCache.isAtHand) return demands.map(() => undefined);
       return entriesIn(tenantCache.peekMany(tenant, namesOf(demands)), tenant, demands);
     },
-    /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
+    /** By key of the demand. */
     async read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>> {
       const names = namesOf(demands);
       const cachedValues = await tenantCache.read<unknown>(tenant, names);
@@ -101,9 +97,9 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       return byKey;
     },
     /**
-     * Keeps an answer's rows of each of these pairs. A series is cached as the latest figure too, if it tells which one
-     * that is. The service's own choice stays, as long as it is another one of the newest rows: one of several, or that
-     * of a place. Of a range of years, only the rows that lie in it are cached, beside the last few other ranges.
+     * Saves an answer's rows by pair. A series is saved as the latest figure too, if it determines it; the service's
+     * own choice stays while it may be another of the newest rows. Of a range only its own rows are saved, beside the
+     * last few other ranges.
      */
     save(tenant: Tenant, { mode, years }: CachedAs, given: Iterable<PairFigures>, atMs: number): void {
       const isCaching = tenantCache !== NO_TENANT_CACHE;
@@ -166,7 +162,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
   };
 }
 
-/** The names of all entries that may answer the demands: of whole figures by their places, and then of the ranges. */
+/** Names of whole figures by index, then those of the ranges. */
 function namesOf(demands: readonly Demand[]): string[] {
   const names = demands.map((demand) => (demand.years === null ? demand.key : wholeKey(demand)));
   for (let i = 0; i < demands.length; i += 1)

@@ -12,35 +12,32 @@ import type { SeveralFigures } from './several-figures.ts';
 /** The cached figures of one pair: none if the service had none. */
 export interface ObservationEntry {
   readonly rows: readonly ObservationRecord[];
-  /** The years that `rows` has all rows of; null for a whole series, and for a latest figure. */
+  /** The years that `rows` is complete for; null for a whole series or a latest figure. */
   readonly years: YearRange | null;
-  /** Instant when the service sent them, in milliseconds since the epoch. */
+  /** Instant at which the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** Latest instant when this process knew them to be current: later than `atMs` once they were renewed. */
+  /** Latest instant at which they were known to be current: later than `atMs` once renewed. */
   checkedAtMs: number;
-  /** Instant when this process last counted them among the key's wanted figures; 0 for never. */
+  /** Instant at which they were last counted among the key's wanted figures; 0 for never. */
   wantedAtMs: number;
 }
 
-/** Stands for no rows, where the service has told why there are none. */
 export interface RawAbsence {
   readonly absence: AbsenceOfRows;
 }
 
-/** Returns what the service has said of a pair without rows, in a stored value; null if that is another one. */
 function absenceOf(value: unknown): AbsenceOfRows | null {
   const absence = typeof value === 'object' && value !== null && 'absence' in value ? value.absence : null;
   return absence === 'BLANK' || absence === 'UNKNOWN_INDICATOR' || absence === 'NOT_OFFERED' ? absence : null;
 }
 
-/** Entries of records that the tenant cache holds in this process. */
 export const entries = createObjectMemo<ObservationEntry>('entry');
 
-/** Reads entries of stored values: what this process has put there is at hand, the rest is decoded once. */
+/** Entries that this process saved are at hand; others are decoded once. */
 export function createEntryReader(several: SeveralFigures) {
   /**
-   * The entry of a stored value; null if there is none, or not one that was put there.
-   * @param years to find among ranges: the entry that was last known to hold, of those that have them all
+   * Null if there is none, or not one of ours.
+   * @param years to find among ranges: of those that cover them, the entry last known to hold
    */
   function entryOf(
     entry: CacheEntry<unknown> | undefined,
@@ -64,7 +61,7 @@ export function createEntryReader(several: SeveralFigures) {
     return entries.of(value as object) ?? entries.put(value as object, entry);
   }
 
-  /** The entry for each demand that was last known to hold, in the values that are stored under `namesOf` them. */
+  /** @param cachedValues stored under `namesOf` the demands */
   function entriesIn(
     cachedValues: readonly (CacheEntry<unknown> | undefined)[],
     tenant: Tenant,
@@ -80,7 +77,7 @@ export function createEntryReader(several: SeveralFigures) {
     });
   }
 
-  /** @param owner the part of a stored value that the entry is cached on from now on */
+  /** @param owner the part of a stored value that the entry is attached to */
   function decoded(owner: object, raw: RawFigures, tenant: Tenant): ObservationEntry | null {
     const { years, atMs } = raw;
     const { rows, errors } = decodeObservations({ data: raw.rows }, observations.route, atMs);
@@ -93,14 +90,12 @@ export function createEntryReader(several: SeveralFigures) {
     return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
   }
 
-  /** All ranges in a stored value. */
   const rangeEntries = (value: unknown, tenant: Tenant) =>
     rangesIn(value).flatMap((range) => entries.of(range) ?? decoded(range, range, tenant) ?? []);
 
   return { entryOf, entriesIn, rangeEntries };
 }
 
-/** The first of the entries that were last known to hold. */
 function lastChecked(entries: readonly (ObservationEntry | null)[]): ObservationEntry | undefined {
   let best: ObservationEntry | undefined;
   for (const entry of entries)

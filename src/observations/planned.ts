@@ -20,8 +20,8 @@ import { contenders } from './planner/newest.ts';
 type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /**
- * Plans demands as pairs to ask for as latest and as series, and tells the outcome of each demand by that of its pair: a
- * latest figure may stand in the series. Each call tells what it has brought, so that no demand waits for another's.
+ * Plans demands as pairs to ask for as latest and as series; a latest figure may stand in the series. Outcomes are
+ * passed on call by call, so that no demand waits for another's.
  */
 export function plannedStage(
   next: FetchPairs,
@@ -59,7 +59,7 @@ export function plannedStage(
   };
 }
 
-/** What has come for a pair of which the latest figure is wanted, as long as that doesn't tell it. */
+/** What has come for a pair so far, while that doesn't tell its latest figure. */
 interface Undecided {
   readonly pair: Pair;
   /** `no figure` if the newest row holds no value: the latest figure stands further back in the series. */
@@ -67,10 +67,10 @@ interface Undecided {
   readonly series?: Outcome;
 }
 
-/** The latest figure, by what has come for its pair; undefined if the service has to be asked further. */
+/** Undefined if the service has to be asked further. */
 function latestIn({ latest, series }: Undecided): Outcome | undefined {
   if (latest === 'no figure')
-    // Several are all passed on, as of a service that gives several: so later readers know that one of them was taken.
+    // All of several are passed on, so that later readers know that one of them was chosen.
     return Array.isArray(series) ? contenders(series) : series;
   if (latest !== undefined || series === undefined) return latest;
   // A series that can't be had whole, or has several newest rows, leaves the choice to the service.
@@ -82,11 +82,10 @@ function latestIn({ latest, series }: Undecided): Outcome | undefined {
 
 type KeepChoice = (pair: Pair, rows: readonly ObservationRecord[], atMs: number) => void;
 
-/** Demands that are planned as one, and what has come for their pairs. */
 class Answers {
-  /** Demands for series by their pairs: those of one pair may differ in their years. */
+  /** Demands of one pair may differ in their years. */
   readonly series: Map<string, readonly Demand[]>;
-  /** Pairs of which the latest figure is wanted beside series; empty if no series are: then all are that come. */
+  /** Pairs whose latest figure is wanted beside series; empty if no series are. */
   readonly latest: ReadonlySet<string>;
   readonly #undecided = new Map<string, Undecided>();
   readonly #keepChoice: KeepChoice;
@@ -100,7 +99,7 @@ class Answers {
     this.#keepChoice = keepChoice;
   }
 
-  /** Notes what a call has brought; returns the demands whose outcomes are known by that, each once. */
+  /** Returns the demands that a call has settled, each once. */
   note({ mode, years }: PlanPart, pairs: readonly Pair[], outcomes: readonly PairOutcome[]) {
     const isLatest = mode === 'latest';
     if (isLatest && this.#undecided.size === 0 && !outcomes.includes('no figure'))
@@ -153,7 +152,7 @@ class Answers {
     if (row !== undefined && figure.length > 1) this.#keepChoice(pair, figure, row.fetchedAtMs);
   }
 
-  /** Takes the demands that an answer for some years of a pair settles, each once; null stands for all years. */
+  /** Takes out the demands that an answer settles. @param years null for all years */
   #takeAnswered(key: string, years: YearRange | null): readonly Demand[] {
     const demands = this.series.get(key);
     if (demands === undefined) return [];
@@ -169,8 +168,7 @@ class Answers {
 }
 
 /**
- * Has tasks answer demands of others as well, if they lie in their rectangle. Those that the answer to another one
- * settles too are left to that.
+ * Lets tasks answer demands of other operations that lie in their rectangle, unless another answer settles them too.
  */
 function takingAlong(
   { mode, years }: PlanPart,
@@ -179,7 +177,6 @@ function takingAlong(
 ): PairsToFetch['onTask'] {
   if (onCall === undefined) return undefined;
   return (task: Task) => {
-    // Hardly any call is asked to bring more.
     const codes = once(() => new Set(task.rectangle.countryCodes));
     const keys = once(() => new Set(task.rectangle.metricKeys));
     const names = once(() => new Set(task.pairs.map(keyOf)));
@@ -198,8 +195,8 @@ function takingAlong(
 }
 
 /**
- * Demands in sets that can share calls. Two metrics that differ in case alone never do: a service that takes them for
- * one could not be told from one that doesn't.
+ * Splits demands so that two metrics that differ only in case never share a call: whether the service tells them
+ * apart could not be known.
  */
 function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
   const spellings = new Map<string, string[]>();

@@ -17,7 +17,6 @@ import {
 } from './fetch.ts';
 import type { Demand } from './planner/demand.ts';
 
-/** The demands that one operation makes at once. */
 interface Request {
   readonly sending: Sending;
   /** Demands with different keys. */
@@ -28,7 +27,6 @@ interface Request {
   readonly onDone: () => void;
 }
 
-/** Demands that were sent together, and the requests that wait for some of them. */
 interface Batch {
   readonly ends: AbortController;
   /** The request whose operation is billed if nobody else pays. */
@@ -36,7 +34,6 @@ interface Batch {
   readonly requests: Set<Request>;
   /** Payers of the requests that still wait for a demand, first come first: calls are billed to them alone. */
   readonly payers: Map<Request, Payer>;
-  /** Its span, which all operations that share it are linked with. */
   readonly trace: Trace | undefined;
 }
 
@@ -48,10 +45,9 @@ interface Queued {
   batch: Batch | null;
 }
 
-/** A call under way that may bring more than was demanded. */
+/** A call under way whose rectangle may hold figures that nobody has demanded yet. */
 interface UnderWay {
   readonly batch: Batch;
-  /** Has it settle a further demand; returns true if it will. */
   readonly takeAlong: (demand: Demand) => boolean;
 }
 
@@ -61,7 +57,6 @@ class Queue {
   #all = new Map<string, Queued>();
   #waiting = 0;
   guesses = 0;
-  /** Replaced, not changed, as the demands are. */
   #calls: readonly UnderWay[] = [];
 
   get isUnderWay(): boolean {
@@ -74,7 +69,7 @@ class Queue {
 
   /** @returns true if some of its demands are not under way yet */
   add(request: Request): boolean {
-    // A guess shares no call with what is known to be wanted, which would be refused with it.
+    // A guess shares no call with demands that are known to be wanted: its refusal would fail them too.
     if (this.guesses > 0 && !isGuess(request)) this.endWaiting(new WrongGuess(), isGuess);
     let isNew = false;
     const alone = [request];
@@ -101,13 +96,12 @@ class Queue {
     return isNew;
   }
 
-  /** Has a call under way settle a further demand; returns its batch, or null if none brings it. */
   #bringing(demand: Demand): Batch | null {
     for (const { batch, takeAlong } of this.#calls) if (takeAlong(demand)) return batch;
     return null;
   }
 
-  /** Withdraws a request, and batches that nobody waits for any more; returns its demands that have no outcome. */
+  /** Returns the request's demands without an outcome. Aborts batches that nobody waits for any more. */
   withdraw(request: Request): readonly Demand[] {
     const missing = isAnswered(request)
       ? []
@@ -127,7 +121,6 @@ class Queue {
     return missing;
   }
 
-  /** Gives the demands of these requests that wait to be sent an outcome. */
   endWaiting(outcome: Outcome, isMeant: (request: Request) => boolean = () => true): void {
     const answered = new Set<Request>();
     for (const [key, queued] of this.#all) {
@@ -144,7 +137,6 @@ class Queue {
     endAnswered(answered);
   }
 
-  /** Sends all waiting demands, as one batch. */
   send(next: FetchBatch, onBatch: PoolParts['onBatch']): void {
     const demands: Demand[] = [];
     let ownBatch: Batch | undefined;
@@ -188,7 +180,6 @@ class Queue {
     );
   }
 
-  /** Gives the outcomes that a batch has brought to the requests that wait for them. */
   #answer(batch: Batch, demands: readonly Demand[], outcomes: readonly Outcome[]): void {
     let answered = 0;
     for (let i = 0; i < demands.length; i += 1) {
@@ -198,16 +189,16 @@ class Queue {
       answered += 1;
       for (const request of queued.requests) request.outcomes.set(key, outcomes[i] as Outcome);
     }
-    // To take all of them out one by one takes as long as to put them in.
+    // Deleting them one by one would take as long as inserting them did.
     if (answered === this.#all.size) this.#all = new Map();
     else for (const { key } of demands) if (this.#all.get(key)?.batch === batch) this.#drop(key);
     endAnswered(batch.requests);
   }
 
-  /** Notes a call under way. Demands that it brings anyway, and that wait to be sent, come with it. */
+  /** Waiting demands that the call brings anyway come with it. */
   #begin(call: UnderWay): void {
     const { batch, takeAlong } = call;
-    // It has been given up while it was planned.
+    // The batch was given up while it was planned.
     if (batch.requests.size === 0) return;
     this.#calls = [...this.#calls, call];
     for (const queued of this.#all.values()) {
@@ -218,7 +209,6 @@ class Queue {
     }
   }
 
-  /** Forgets the calls of a batch. */
   #end(batch: Batch): void {
     this.#calls = this.#calls.filter((call) => call.batch !== batch);
   }
@@ -234,7 +224,6 @@ class Queue {
     if (this.#all.size === 0) this.#all = new Map();
   }
 
-  /** Drops the demands that a batch still has to bring, so that no later request waits for it. */
   #giveUp(batch: Batch): void {
     this.#end(batch);
     let hasMore = false;
@@ -247,7 +236,7 @@ class Queue {
   }
 }
 
-/** Makes a change once for all demands that share a list of requests: they still share it after the change. */
+/** Applies a change once per shared list of requests, so that demands keep sharing it. */
 function onceForEach(
   change: (requests: Queued['requests']) => Queued['requests'],
 ): (requests: Queued['requests']) => Queued['requests'] {
@@ -280,7 +269,6 @@ function isAnswered({ demands, outcomes }: Request): boolean {
   return outcomes.size === demands.length;
 }
 
-/** Ends the requests among these that have all outcomes. */
 function endAnswered(requests: Iterable<Request>): void {
   for (const request of requests) {
     if (!isAnswered(request)) continue;
@@ -291,7 +279,6 @@ function endAnswered(requests: Iterable<Request>): void {
 
 const isGuess = ({ sending }: Request): boolean => sending.isGuess?.() === true;
 
-/** Sends on behalf of all requests of a batch. */
 function sendingOf(batch: Batch): Sending {
   const { first, ends, requests } = batch;
   return {
@@ -309,7 +296,6 @@ function sendingOf(batch: Batch): Sending {
   };
 }
 
-/** The parts of the stage in which operations meet. */
 export interface PoolParts {
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -317,9 +303,9 @@ export interface PoolParts {
   readonly windowMs: number;
   /** Milliseconds that a batch waits for operations that can still add to it. */
   readonly holdMs: number;
-  /** Called with the size of each batch that is sent, and the number of operations that wait for some of it. */
+  /** Called with each batch that is sent, and the number of operations waiting for it. */
   readonly onBatch?: ((size: { readonly operations: number; readonly demands: number }) => void) | undefined;
-  /** Called with the milliseconds that a batch has waited for a minute window. */
+  /** Called with the milliseconds that a batch waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
 }
 
@@ -331,21 +317,20 @@ interface WindowMeans extends PoolParts {
 }
 
 /**
- * Factor by which further arrivals may stretch the window: high if calls are scarce or their number is unknown, low if
- * the minute has plenty left. So a steady stream of operations doesn't keep it open.
+ * How far further arrivals may stretch the window: far if calls are scarce or their number is unknown. Bounded, so
+ * that a steady stream of operations doesn't keep it open.
  */
 const MAX_STRETCH = { scarce: 25, plenty: 2 };
 
 /** Factor by which the window is wider while the minute's budget is spent, or unknown. */
 const WIDENING = { spent: 5, unknown: 4 };
 
-/** Turns of the event loop without an arrival after which nobody is taken to be at the door. */
+/** Turns of the event loop without an arrival after which nobody is on the way. */
 const QUIET_TURNS = 4;
 
 interface Gathering {
   readonly name: 'gathering';
   readonly openedAtMs: number;
-  /** Operations and demands that came while the window was open. */
   arrivals: number;
   cancel: () => void;
 }
@@ -377,7 +362,6 @@ type State =
 function createBatchWindow(parts: WindowMeans) {
   const { clock, holdMs, leave, ledger, tenant } = parts;
   let state: State = { name: 'idle' };
-  /** Operations that have yet to ask. */
   const awaited = new Set<object>();
   /** The minute that the batch waits for; null if it waits for none. */
   let minute: object | null = null;
@@ -444,9 +428,8 @@ function createBatchWindow(parts: WindowMeans) {
   }
 
   return {
-    /** Opens the window, or keeps it open a little longer: something is asked for that is not under way. */
+    /** Call when something is asked for that is not under way. */
     demanded: gather,
-    /** Keeps an open window open a little longer: an operation came. */
     joined(): void {
       if (state.name === 'gathering') keepOpen(state);
     },
@@ -454,7 +437,6 @@ function createBatchWindow(parts: WindowMeans) {
     expect(operation: object): void {
       if (state.name !== 'awaiting operations') awaited.add(operation);
     },
-    /** Ends the wait for the operation: it has asked, or never will. */
     arrived(operation: object): void {
       if (awaited.delete(operation)) closeIfAllArrived();
     },
@@ -471,7 +453,6 @@ function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = Q
   else setImmediate(() => afterQuietTurns(isQuiet, then, turnsLeft - 1));
 }
 
-/** Milliseconds that a window stays open after an arrival at this moment. */
 function millisecondsLeft(
   openedAtMs: number,
   nowMs: number,
@@ -493,21 +474,18 @@ function widening(shareLeft: number | null): number {
 
 const OVER = 'The operation is over.';
 
-/** The demands under one key, and the window that sends them. */
 interface Batching {
   readonly queue: Queue;
   readonly window: ReturnType<typeof createBatchWindow>;
 }
 
 /**
- * Opens the meeting point of the demands of all operations under one key. They are planned together, fetched once, and
- * handed back to each operation by name. A demand already under way is waited for, not asked for again, and so is one
- * that a call under way brings anyway, since its rectangle has more figures than were asked for. It is the one
- * stage that has operations: an operation joins it, and fetches by a stage of its own.
+ * Plans the demands of all operations under one key together, fetches them once and hands them back by name. A demand
+ * that is under way, or that a call under way brings anyway, is waited for rather than asked for again.
  * @param next fetches the demands of several operations, on behalf of all of them
  */
 export function createObservationPool(next: FetchBatch, parts: PoolParts) {
-  /** Most operations take everything from cached entries, and open none. */
+  /** Most operations are answered from the cache, and open none. */
   const batchings = new WeakMap<Tenant, Batching>();
   return {
     join({ tenant }: Caller) {
@@ -529,11 +507,11 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
 
       return {
         /**
-         * Fetches for this operation. If the operation's time is over, that is the outcome of all demands without another.
+         * If the operation's time is over, the demands without an outcome get that failure.
          * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
          */
         async fetch(demands: readonly Demand[], sending: Sending): Promise<Outcomes> {
-          // A demand made ahead, and not wanted in the end, may come this late.
+          // A prefetched demand that nobody wanted may come this late.
           if (!isHere) throw new Error(OVER);
           if (demands.length > 0) sending.deadline?.start();
           const { queue, window } = batch();
@@ -569,7 +547,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
             if (first.sending.bill !== sending.bill) sending.bill.shared += 1;
           return outcomes;
         },
-        /** Has batches that open from now on wait for the operation: it may yet bring demands. */
+        /** Has batches that open from now on wait for the operation, which may yet bring demands. */
         expect(): void {
           batch().window.expect(self);
         },
@@ -577,7 +555,6 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
         forgo(): void {
           opened()?.window.arrived(self);
         },
-        /** Ends the operation: nobody waits for its demands any more, and those not yet sent are not sent. */
         leave(): void {
           if (!isHere) return;
           isHere = false;
@@ -615,7 +592,7 @@ function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batch
         shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
-        // Timers call this: an error on the way fails the gathered demands, and nothing else.
+        // Timers call this: an error fails the gathered demands, and nothing else.
         queue.endWaiting(asError(error, 'The batch could not be sent.'));
         return null;
       }
@@ -625,8 +602,8 @@ function openBatching(tenant: Tenant, next: FetchBatch, parts: PoolParts): Batch
 }
 
 /**
- * Adds the outcome of demands that have none when an operation is given up because its time is over.
- * @throws the reason if it was given up for another one: then nobody reads its answer
+ * Gives the missing demands of an operation whose time is over that failure.
+ * @throws any other reason for giving it up: then nobody reads the answer
  */
 function withLate(outcomes: Outcomes, missing: readonly Demand[], reason: unknown): Outcomes {
   if (!(reason instanceof Failure)) throw reason;

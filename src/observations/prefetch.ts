@@ -2,26 +2,24 @@ import type { Tenant } from '../keys/tenant.ts';
 import { type Demand, demandFor } from './planner/demand.ts';
 import { estimate, fitsWithin, type Planning } from './planner/modes.ts';
 
-/** What each key has asked for lately: figures that may travel with others before they are past their time. */
+/** Recently asked figures of each key, which may join other calls before they expire. */
 export interface Prefetch {
-  /** Notes figures that were asked for now, and the instants as of which each is known to hold. */
+  /** @param checkedAtMs instants as of which each is known to hold */
   wanted(tenant: Tenant, demands: readonly Demand[], checkedAtMs: readonly number[], nowMs: number): void;
-  /** Notes figures that have just come with others. */
   brought(tenant: Tenant, demands: readonly Demand[]): void;
-  /** Lists candidates to go along with these, the last asked for first. */
+  /** The most recently asked first. */
   of(tenant: Tenant, demands: readonly Demand[], nowMs: number): readonly Demand[];
 }
 
 export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };
 
-/** Keys cached, and figures of each. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
 
-/** Demands beyond which a plan has no room for a prefetch, and costs too much to make several times. */
+/** Demands beyond which a plan has no room for more, and is too slow to make several times. */
 const MAX_ACCOMPANIED = 1_000;
 
-/** Figures older than this share of their time go along. */
+/** Share of the time to live from which figures join other calls. */
 const AGEING_SHARE = 0.5;
 
 interface AskedLately {
@@ -31,8 +29,8 @@ interface AskedLately {
 }
 
 /**
- * Notes figures that a key has asked for lately and that will soon be past their time. A call costs the same with
- * them, so the next call to leave brings them along, and their own call is saved.
+ * Notes figures that a key has asked for and that will soon expire. A call costs the same with them, so the next
+ * one brings them along, and saves a later call.
  */
 export function createPrefetch(
   {
@@ -43,7 +41,7 @@ export function createPrefetch(
 ): Prefetch {
   if (maxAskedLately === 0) return NO_PREFETCH;
   let count = 0;
-  /** By tenants that have asked for any: the one that did the longest ago first, and so for the figures of each. */
+  /** Least recently active tenant first, and least recently asked figure first. */
   const askers = new Map<Tenant, Map<string, AskedLately>>();
 
   function forgetOne(): void {
@@ -69,10 +67,10 @@ export function createPrefetch(
       for (let i = 0; i < demands.length; i += 1) {
         const demand = demands[i] as Demand;
         const { mode, countryCode, metricKey, years } = demand;
-        // Some years alone are asked for only if whole series take more calls: they go along with none.
+        // Ranges are asked for only if whole series take more calls: they join none.
         if (years !== null) continue;
         asked.delete(demand.key);
-        // A demand with its entry would hold on to that.
+        // A demand with its entry would retain that.
         const isPlain = demand.key === demand.name && !('entry' in demand);
         const whole = isPlain ? demand : demandFor(mode, countryCode, metricKey);
         asked.set(demand.key, { demand: whole, askedAtMs: nowMs, checkedAtMs: checkedAtMs[i] as number });
@@ -103,8 +101,8 @@ export function createPrefetch(
 }
 
 /**
- * The most candidates for a prefetch, from the first on, that go along with demands at no further call: the answer
- * stays within the rows that the service is known to bring, and within those that may be fetched unasked.
+ * The most candidates, in order, that cost no further call: the answer stays within the rows that the service is
+ * known to bring, and those that may be fetched unasked.
  */
 export function goingAlong(
   demands: readonly Demand[],
@@ -117,7 +115,7 @@ export function goingAlong(
   );
   if (usable.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);
-  // Stays short of the limit, so that a figure more than was expected doesn't cut the answer.
+  // Stays below the limit, so that one figure more than expected doesn't cut the answer.
   const { limitParam, maxRows, defaultRows } = learned.facts();
   const limitRows = limitParam === 'accepted' ? maxRows : defaultRows;
   const most = {

@@ -6,15 +6,14 @@ import type { Dimension } from './planner/learned.ts';
 
 const MAX_NAMES = 10_000;
 
-/** The service's outcome for a name that it refused. */
 interface Refused {
   readonly outcome: Outcome;
-  /** Instant of the refusal, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly atMs: number;
 }
 
 /**
- * Keeps country codes and metric keys that the service has refused a key: a negative cache.
+ * A negative cache of country codes and metric keys, by key of the service.
  * @param ttlMs milliseconds for which a refusal is cached; 0 caches none
  */
 export function createRefusedNames(now: () => number, ttlMs: number) {
@@ -31,9 +30,7 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
   }
 
   const refusedNames = {
-    /** True as long as no name of any key has been refused. */
     areNone: true,
-    /** Returns the refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
     of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
       find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
     add(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {

@@ -20,16 +20,16 @@ import { inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
 import { type Cut, fetchByYears, type SentRows, sentRows, totalBeyond } from './series-by-years.ts';
 
-/** Times that the rest of an answer is planned anew: each halves it at the least. */
+/** How often the rest of an answer is planned again: each time at least halves it. */
 const MAX_ROUNDS = 20;
 
-/** Gets the rest of a cut answer, with whole series if years can't be had whole: the total may be of all years. */
+/** Falls back on whole series if years can't be had whole: the total may be of all years. */
 export const completed: Repair['cut'] = async (task, answer, sending, means) => {
   const { learned } = means;
   const cut: Cut = { task, answer, sending, means };
   if (answer.years === null) return complete(cut);
   const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, means), round: 0 });
-  // Nothing tells how much longer whole series are than their years.
+  // How much longer whole series are than these years is unknown.
   if (!mayNameYears(learned.facts()) && totalBeyond(answer) === null) return inWholeAgain();
   try {
     return await complete(cut);
@@ -41,7 +41,7 @@ export const completed: Repair['cut'] = async (task, answer, sending, means) => 
 };
 
 /**
- * Keeps the pairs that look whole, and asks for the others again by smaller calls. Once everything came, the total proves
+ * Keeps pairs that look whole, and asks for the others by smaller calls. Once everything has come, the total proves
  * the kept ones.
  * @throws Failure UPSTREAM_INCOMPLETE if the rest can't be had
  */
@@ -53,7 +53,7 @@ async function complete(cut: Cut): Promise<FetchedRows> {
   const mayComeByLimit = learnCut(answer, learned);
   if (!mayComeByLimit && cellsOf(rectangle) === 1) return completeSeries(cut);
   if (round >= MAX_ROUNDS) throw incomplete(answer);
-  // A part as long as a limit, and as the service counts, as the whole was: it counts the rows that it sends.
+  // The part was as long as a limit although the service counts no more: it counts the rows that it sends.
   if (total === null && round > 0) learned.learn({ totals: 'untold' });
   const filling = total === null && !mayComeByLimit && task.mode === 'series' ? fillingPair(cut) : null;
   if (filling !== null) return completeFilling(cut, filling);
@@ -63,12 +63,12 @@ async function complete(cut: Cut): Promise<FetchedRows> {
   const changes = { years, rowsOf: rowsOfRest(cut, whole), round: round + 1 };
   const otherPairs = pairsOf(rectangle).filter((pair) => !isWhole(pair));
   const wanted = new Set(pairs.map(keyOf));
-  // The total proves the kept ones once all others have come, which nobody may want.
+  // The total proves the kept ones only once all others have come, some of which nobody wants.
   if (whole.size === 0 || !otherPairs.every((pair) => wanted.has(keyOf(pair))))
     return task.replan(pairs, changes);
   const rest = await task.replan(otherPairs, changes);
   const rows = rest.rows + rowsIn(answer, whole);
-  // If the service turned out to take no years, the rest was counted otherwise.
+  // If the service turned out to take no years, the rest was counted differently.
   const isCountedAlike = years === null || mayNameYears(learned.facts());
   if (!rest.isWhole || rows !== total || !isCountedAlike)
     return sum([rest, await task.replan(pairs.filter(isWhole), changes)]);
@@ -76,14 +76,14 @@ async function complete(cut: Cut): Promise<FetchedRows> {
   return { rows, isWhole: true };
 }
 
-/** The pair that all rows of an answer are of; null if they are of several. */
+/** Null if the rows are of several pairs. */
 function fillingPair({ task, answer }: Cut): Pair | null {
   const [first, ...rest] = sentRows(answer) ?? [];
   if (first === undefined || rest.some(({ key }) => key !== first.key)) return null;
   return pairsOf(task.rectangle).find((pair) => keyOf(pair) === first.key) ?? null;
 }
 
-/** Splits a pair whose rows fill the answer by its years at once: asked for alone, it would bring the same rows again. */
+/** Splits a pair that fills the answer by years at once: asked for alone, it would bring the same rows again. */
 async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { countryCode, metricKey } = filling;
@@ -91,9 +91,9 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
   const alone: Task = { ...task, rectangle, pairs: task.pairs.filter(isFilling) };
   const otherPairs = task.pairs.filter((pair) => !isFilling(pair));
-  // The first time, the others may have no rows at all: one call tells.
+  // The first time, the others may be empty: one call tells.
   const rowsOfOthers = task.round === 0 ? task.rowsOf : rowsOfRest(cut, new Set());
-  // No call for others has room for it.
+  // So that no call for others includes it.
   const tooMany = Math.max(answer.list.received, means.learned.facts().maxRows) + 1;
   const rowsOf: RowsOf = (code, key) =>
     code === countryCode && key === metricKey ? tooMany : rowsOfOthers(code, key);
@@ -104,10 +104,7 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   return sum([rest, series]);
 }
 
-/**
- * Learns from a cut answer at how many rows the service cuts.
- * @returns true if a higher limit may bring more
- */
+/** @returns true if a higher limit may bring more rows */
 function learnCut(answer: Rows, learned: Learned): boolean {
   const { received, meta } = answer.list;
   const { limitParam, limitEffect, defaultRows, maxRows } = learned.facts();
@@ -121,9 +118,9 @@ function learnCut(answer: Rows, learned: Learned): boolean {
 }
 
 /**
- * Names the pairs of a cut answer that look whole, if the service tells a total: rows come in one run a pair, so that the
- * cut can only have hit the last run. (If latest figures come one a pair, it has hit none.) There are none if a pair comes
- * in several runs.
+ * The pairs of a cut answer that look whole, if the service states a total. Rows come in one run a pair, so only the
+ * last run can be cut; if a pair comes in several runs, no pair counts as whole. Latest figures, one a pair, are all
+ * whole.
  */
 function wholePairs({ mode }: Task, answer: Rows): ReadonlySet<string> {
   const rows = totalBeyond(answer) === null ? [] : (sentRows(answer) ?? []);
@@ -141,8 +138,9 @@ function wholePairs({ mode }: Task, answer: Rows): ReadonlySet<string> {
 }
 
 /**
- * Rows to plan the rest by: those that the total leaves, shared by the expected lengths of the pairs. Without a total they
- * fill two answers at the least, so that the rest is halved until its parts are whole. A pair has no fewer than came of it.
+ * Rows to plan the rest by: what the total leaves, shared in proportion to the expected lengths. Without a total they
+ * fill at least two answers, so that the rest is halved until its parts are whole. A pair has no fewer rows than
+ * came.
  */
 function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySet<string>): RowsOf {
   const { groups, years, list } = answer;
@@ -158,9 +156,8 @@ function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySe
   const rowsLeft =
     total === null ? Math.max(2 * learned.facts().maxRows, inAll) : total - rowsIn(answer, whole);
   const shareOf: RowsOf = (code, key) => (expected(code, key) * rowsLeft) / inAll;
-  // Of a pair that has more than its share, the others have the fewer.
+  // Where a pair has more than its share, the others have less.
   const long = left.filter(({ countryCode: code, metricKey: key }) => came(code, key) > shareOf(code, key));
-  // Without a total, nothing tells how many rows there are beside it.
   const isShared = total !== null && long.length < left.length;
   const fewer = isShared ? (rowsLeft - rowsOver(long, came)) / (rowsLeft - rowsOver(long, shareOf)) : 1;
   return (code, key) => {
@@ -174,7 +171,6 @@ function rowsOver(pairs: readonly Pair[], rowsOf: RowsOf): number {
   return pairs.reduce((rows, { countryCode, metricKey }) => rows + rowsOf(countryCode, metricKey), 0);
 }
 
-/** Settles pairs that the total has proved. */
 function settleWhole(
   { task, answer, sending, means }: Cut,
   whole: readonly Pair[],
@@ -191,7 +187,6 @@ function settleWhole(
   settle(wanted, wanted.map(rowsOf));
 }
 
-/** Gets the rest of a single series, which years alone can split. */
 async function completeSeries(cut: Cut): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { mode, rectangle, pairs } = task;
@@ -207,7 +202,7 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   return { rows: whole.length, isWhole: true };
 }
 
-/** Asks for as many rows as there are: the limit that was refused may have been too high. */
+/** The limit that was refused may have been higher than needed. */
 async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentRows | null> {
   const { calls, learned } = means;
   const { limitParam, refusedLimit } = learned.facts();

@@ -19,13 +19,13 @@ import type { ObservationEntry } from './entry-reader.ts';
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
 
-/** Share of expired entries that a look is expected to renew, until looks have shown. */
+/** Share of expired entries that a check is expected to renew, before any has shown. */
 const EXPECTED_SHARE = 0.9;
 
-/** Weight of the last look in the estimate for the next. */
+/** Weight of the last check in the estimate for the next. */
 const LEARNING_RATE = 0.3;
 
-/** Growth of the expected share with each look that was not taken. */
+/** Growth of the expected share with each check that was not worth it. */
 const RECOVERY = 0.01;
 
 export function createRevalidation({
@@ -37,7 +37,7 @@ export function createRevalidation({
 }: RevalidationParts): Revalidation['check'] {
   let share = EXPECTED_SHARE;
 
-  /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
+  /** True if a check probably saves more than its own call, now and until entries expire again. */
   function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
     const traffic = trafficOf(tenant, now(), freshness);
     const callsNow = calls();
@@ -45,7 +45,7 @@ export function createRevalidation({
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
   }
 
-  /** The sources, as of an instant; null if they are older than data may be. */
+  /** Null if the sources are unknown, or known from longer ago than data may be. */
   async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
     const { tenant } = sending.caller;
     const cachedStatus = await cachedRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
@@ -63,12 +63,12 @@ export function createRevalidation({
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
     } catch {
-      // A cause that keeps the sources from us keeps the figures too, and fails with them.
+      // Whatever fails this call will fail the calls for figures too.
       return null;
     }
   }
 
-  /** The sources of each metric by its key, as far as the catalogue is cached and names them. */
+  /** Only what a cached catalogue names. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
     const cachedIndicators = await cachedRecords(indicators, {}, call, caller.tenant, tenantCache);
@@ -97,14 +97,14 @@ export function createRevalidation({
 type Sources = ReturnType<typeof sourcesIn>;
 
 /**
- * Reads the last change of each source, in milliseconds since the epoch, as known at an instant: the last instant that
- * the service's words can mean, without sources that have never run well. It is infinite if one can't be read.
+ * The last change of each source, in milliseconds since the epoch: the latest instant that the service's words can
+ * mean, infinite if they can't be read. Sources that have never run well are left out.
  */
 export function sourcesIn(records: readonly SourceRecord[], atMs: number) {
   const changedAtMs = new Map<string, number>();
   for (const { key, lastSuccessfulRefresh } of records) {
     if (lastSuccessfulRefresh === null) continue;
-    // If only the day is told, it may have been any instant of it.
+    // A mere day may mean any instant of it.
     const changedAt = timeIn(lastSuccessfulRefresh)?.lastMs ?? Number.POSITIVE_INFINITY;
     changedAtMs.set(key.toLowerCase(), changedAt);
   }
@@ -113,14 +113,14 @@ export function sourcesIn(records: readonly SourceRecord[], atMs: number) {
   return { atMs, changedAtMs, lastChangeAtMs };
 }
 
-/** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
+/** Lower-case keys of the sources that may bring a metric, by metric. */
 export type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
 
 const NONE_NAMED: SourcesByMetric = new Map();
 
 const named = createObjectMemo<SourcesByMetric>('sources by metric');
 
-/** The sources of each metric that the catalogue names all of. */
+/** Metrics of which the catalogue doesn't name all sources are left out. */
 export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   let byMetric = named.of(catalogue);
   if (byMetric === undefined) {
@@ -136,7 +136,6 @@ export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric 
   return byMetric;
 }
 
-/** True if no source that may bring these figures has changed since they came. */
 export function areUnchanged(
   { entry, metricKey }: CachedFigures,
   byMetric: SourcesByMetric,
@@ -145,7 +144,7 @@ export function areUnchanged(
   return lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
 }
 
-/** The sources that may bring a metric; null (any) if the catalogue names none, or leaves out one of its rows. */
+/** Null (any) if the catalogue names none, or lacks the source of a row. */
 export function namedSources(
   rows: ObservationEntry['rows'],
   sourceKeys: readonly string[] | undefined,
@@ -154,10 +153,6 @@ export function namedSources(
   return rows.every(({ source }) => sourceKeys.includes(source.toLowerCase())) ? sourceKeys : null;
 }
 
-/**
- * The last change of any source that may bring these figures. If the catalogue names none, or leaves out one that has
- * brought some of them, that is any source there is.
- */
 function lastChangeMs(
   { rows }: ObservationEntry,
   sourceKeys: readonly string[] | undefined,

@@ -3,10 +3,8 @@ import type { Sending } from '../service/sending.ts';
 import type { RepairMeans, Rows, Task } from './data-calls.ts';
 import { isWithin, nameOfYears, type Pair, pairKey, widened, type YearRange } from './planner/demand.ts';
 
-/** Calls for years of one series. */
 const MAX_YEAR_CALLS = 200;
 
-/** A cut answer, the task that it answers, and the means to get the rest. */
 export interface Cut {
   readonly task: Task;
   readonly answer: Rows;
@@ -20,7 +18,7 @@ export type SentRows = readonly {
   readonly figure: ObservationRecord | null;
 }[];
 
-/** All rows of an answer in order; null if some break the specification, or weren't asked for. */
+/** Null if rows break the specification, or weren't asked for. */
 export function sentRows({ list, groups, stray }: Rows): SentRows | null {
   const { rows, blanks, received } = list;
   if (stray !== null || list.errors.length > 0 || rows.length + blanks.length !== received) return null;
@@ -31,23 +29,21 @@ export function sentRows({ list, groups, stray }: Rows): SentRows | null {
   return sent;
 }
 
-/** The total if it counts more rows than came; otherwise null: it may count only sent rows, and tells nothing. */
+/** Null unless it counts more rows than came: otherwise it may count only sent rows. */
 export function totalBeyond({ list: { received, meta } }: Rows): number | null {
   return meta.total !== null && meta.total > received ? meta.total : null;
 }
 
-/** A way to ask for years: the name of a range, and true if a part that looks whole is taken for it. */
 interface Way {
   readonly named: (range: YearRange) => YearRange;
   readonly trustsOrder: boolean;
 }
 
 /**
- * Gets a series by its years: the service knows no other way to split one, and this one only in practice. A range that is
- * cut is split until its parts are whole. If the service counts, its total proves the sum, also of parts that only look
- * whole. Otherwise a year that is named by itself shows if a service leaves out the ends, or goes by a year of its own: then the
- * years beside a range are named too.
- * @returns null if the rest can't be had: years aren't heeded, or one of them has more rows than the service sends
+ * Splits a series by years, the only way to split one, until its parts are whole. The service's total, if any, proves
+ * the sum, also of parts that only look whole. Without one, a year asked for alone shows if the service leaves out
+ * the ends of a range or counts by another year: then the years beside a range are named too.
+ * @returns null if the rest can't be had: years are ignored, or one has more rows than the service sends
  */
 export async function fetchByYears(cut: Cut): Promise<SentRows | null> {
   const total = totalBeyond(cut.answer);
@@ -94,9 +90,8 @@ function within(range: YearRange, rows: SentRows): SentRows {
 }
 
 /**
- * Splits a range that was cut in two; no parts if nothing tells where. Rows that run up or down the years come from a part
- * that looks whole, others are a sample. If all are of a year beside the range, which a service may send along, the year at
- * that end is asked for by itself.
+ * Splits a cut range in two; no parts if nothing tells where. In ordered rows, the earlier part looks whole; others
+ * are a sample. If all rows are of a year beside the range, the year at that end is asked for by itself.
  */
 function splitOf(range: YearRange, came: SentRows) {
   const { from, to } = range;
@@ -109,7 +104,7 @@ function splitOf(range: YearRange, came: SentRows) {
   if (sample === null) return { parts: [], whole: null };
   const [first = sample, last = sample] = [sorted[0], sorted.at(-1)];
   const best = isRising ? last : isFalling ? first + 1 : sample;
-  // Each part has a year.
+  // So that neither part is empty.
   const middle = Math.min(to ?? best + 1, best === from ? best + 1 : best);
   const [earlier, later] = [
     { from, to: middle - 1 },
@@ -124,7 +119,7 @@ interface YearsReply {
   readonly isCut: boolean;
 }
 
-/** Asks for years, the same ones once; null as soon as the service refuses years, or doesn't heed them. */
+/** Null once the service refuses years, or ignores them. */
 function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) {
   const { mode, rectangle } = task;
   const all = answer.years && widened(answer.years);
@@ -135,7 +130,7 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
 
   async function ask(named: YearRange): Promise<YearsReply | null> {
     const part = await calls.ask({ mode, rectangle, limit, named }, sending);
-    // There are figures of the pair: a 404 can only mean that there are none of these years.
+    // The pair has figures, so a 404 means none in these years.
     if (part.isRefused) return part.outcome instanceof Error ? null : { rows: [], isCut: false };
     const rows = sentRows(part);
     const isHeeded = rows?.every(({ year }) => year !== null && isWithin(widened(named), year));

@@ -7,25 +7,22 @@ export type SeveralFigures = ReturnType<typeof createSeveralFigures>;
 
 const MAX_PAIRS = 20_000;
 
-/** Periods of a country and metric cached: several end on the same day. */
+/** Periods noted of a pair: several may end on the same day. */
 const MAX_PERIODS = 8;
 
 /**
- * Keeps the countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most
- * services have none. It decides nothing: the answer warns by it.
+ * Pairs that, as far as each key knows, have more than one figure of their newest period. Most services have none.
+ * Only used for warnings.
  */
 export function createSeveralFigures() {
-  /** The sources of figures, by the place and period that they are for. */
+  /** Sources by place and period. */
   const sourcesByPair = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
   const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
     `${tenant.digest} ${countryCode} ${metricKey}`;
 
   const several = {
     isEmpty: true,
-    /**
-     * Notes the rows that have come for the newest period of a country and metric.
-     * @param areAll true if there are no others, so that earlier knowledge of the pair is over
-     */
+    /** @param areAll true if there are no others, so that earlier knowledge of the pair is outdated */
     note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void {
       const [first] = rows;
       if (first === undefined) return;
@@ -34,7 +31,7 @@ export function createSeveralFigures() {
       else if (areAll) sourcesByPair.delete(nameOf(tenant, first));
       several.isEmpty = sourcesByPair.size === 0;
     },
-    /** Returns the sources of all figures for the place and period of one; null if none but it are known. */
+    /** Null if no other figures for the place and period are known. */
     sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
       return sourcesByPair.size === 0
         ? null
@@ -49,7 +46,6 @@ function severalIn(rows: readonly ObservationRecord[]): [string, readonly string
   return several.slice(0, MAX_PERIODS).map(([when, alike]) => [when, sourcesOf(alike)]);
 }
 
-/** Names the place and the period of a row. */
 function whenOf(row: ObservationRecord): string {
   return JSON.stringify([row.year, periodKeyOf(row), row.locationName]);
 }

@@ -1,9 +1,9 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 
-/** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
+/** Beyond this all are forgotten; rows keep the strings that they have. */
 const MAX_STRINGS = 20_000;
 
-/** Fields whose texts stand in many rows, in our words and in the service's. */
+/** Fields that repeat across rows, in our names and the service's. */
 const FIELDS = [
   ['countryCode', 'country_code'],
   ['countryName', 'country_name'],
@@ -25,9 +25,8 @@ interface Figures {
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
- * Lets rows that are about to be cached share the texts that they have in common, in the rows and in the records as sent.
- * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
- * the same as before.
+ * Makes cached rows share equal strings: the parser creates each anew, and a name, a unit or a time of retrieval
+ * occurs in thousands of rows.
  */
 export function createStringPool(): (figures: readonly Figures[]) => void {
   const texts = new Map<string, string>();
@@ -40,7 +39,7 @@ export function createStringPool(): (figures: readonly Figures[]) => void {
     return text;
   }
 
-  /** The row before mostly has the same texts: to compare them takes less than to look them up. */
+  /** Comparing with the previous row, which mostly has the same strings, is faster than a lookup. */
   function share(row: Mutable<ObservationRecord>, before: ObservationRecord | undefined): void {
     const record = row.record as Record<string, unknown>;
     for (const [ours, sent] of FIELDS) {

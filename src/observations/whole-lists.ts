@@ -3,7 +3,7 @@ import { leftOutOf } from '../service/records/envelope.ts';
 
 export type NamedList = readonly { readonly code?: string; readonly key?: string }[];
 
-/** Length of a list that the service may have cut without saying so. */
+/** A list of this length may have been cut without notice. */
 const USUAL_ROWS = 100;
 
 const folded = createObjectMemo<ReadonlySet<string>>('names');
@@ -11,8 +11,8 @@ const folded = createObjectMemo<ReadonlySet<string>>('names');
 export const nameIn = ({ code, key }: NamedList[number]): string => code ?? key ?? '';
 
 /**
- * The names in one of the service's lists, in upper case; null if there may be others: the list may be cut, had records
- * left out, or lacks a name that figures have come for.
+ * Upper-case names of a list; null if there may be others: it may be cut, had records left out, or lacks a name that
+ * figures have come for.
  */
 export function allNamesIn(list: NamedList, figured: Iterable<string>): ReadonlySet<string> | null {
   if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;

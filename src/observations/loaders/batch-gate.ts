@@ -1,14 +1,13 @@
 export type BatchGate = ReturnType<typeof createBatchGate>;
 
 /**
- * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
+ * Decides when the batch of one operation leaves: once no load in flight can add to it, or after a bounded wait.
  *
  * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list. Their
  * figures would travel in two calls.
  * @param longestMs the longest wait of a batch that is ready, in milliseconds
  */
 export function createBatchGate(longestMs: number) {
-  /** Loads that keep the gate closed. */
   let loading = 0;
   let longest: NodeJS.Timeout | undefined;
   let waiting: (() => void)[] = [];
@@ -21,7 +20,7 @@ export function createBatchGate(longestMs: number) {
     for (const leave of ready) leave();
   }
 
-  // The resolvers below a settled load may load again: all of them run before setImmediate.
+  // Resolvers below a settled load may load again; all of them run before setImmediate.
   const openSoon = () =>
     setImmediate(() => {
       if (loading === 0 && waiting.length > 0) open();
@@ -38,13 +37,11 @@ export function createBatchGate(longestMs: number) {
   };
 
   return {
-    /** False while a load keeps it closed. */
     isOpen: () => loading === 0,
-    /** Settles once the execution goes on; null unless it pauses between two of its turns. */
+    /** Null unless the execution pauses between two of its turns. */
     pause: () => pause,
-    /** Keeps the gate closed until the promise settles. It ignores the outcome. */
     closeDuring,
-    /** Keeps the gate closed while the execution itself pauses: fields of the same selection may ask after it. */
+    /** For pauses of the execution itself: fields of the same selection may ask after it. */
     pauseDuring<T>(turn: Promise<T>): Promise<T> {
       pause = turn;
       const end = () => {
@@ -53,14 +50,13 @@ export function createBatchGate(longestMs: number) {
       turn.then(end, end);
       return closeDuring(turn);
     },
-    /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
+    /** For a load that keeps the gate closed, and waits for figures itself. */
     openDuring<T>(figures: Promise<T>): Promise<T> {
       loading -= 1;
       return figures.finally(() => {
         loading += 1;
       });
     },
-    /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
     whenOpen(leave: () => void): void {
       waiting.push(leave);
       if (waiting.length > 1) return;

@@ -9,27 +9,24 @@ import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { Dimension, Learned } from '../planner/learned.ts';
 import { allNamesIn, type NamedList, nameIn } from '../whole-lists.ts';
 
-/** Names that, at no call, are known to be all there are. */
+/** All the names that there are, known without a call. */
 export interface CachedNames extends Pick<CachedList<unknown>, 'freshUntilMs' | 'atMs'> {
   readonly route: string;
-  /** Names in the list's spelling. */
   readonly names: readonly string[];
-  /** True if there may be something of the name, in any case. */
+  /** In any case. */
   has(name: string): boolean;
 }
 
-/** Finds the names of a list that is cached for a key; null if none is cached, or it may be incomplete. */
+/** Null if no list is cached for the key, or it may be incomplete. */
 export type FindCachedNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<CachedNames | null>;
 
-/** Records that are cached of an endpoint, and may be served without asking until an instant. */
 interface CachedList<Result> {
   readonly records: Result;
   readonly freshUntilMs: number;
-  /** Instant at which the service sent them. */
   readonly atMs: number;
 }
 
-/** Looks for fresh records of an endpoint, and never asks for them; null if the service would have to be asked. */
+/** Null if the service would have to be asked: it never is. */
 function createCachedList<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
@@ -41,7 +38,7 @@ function createCachedList<Params, Result>(
     const listOf = (
       entry: Awaited<ReturnType<typeof cachedRecords<Params, Result>>>,
     ): CachedList<Result> | null => {
-      // A store elsewhere tells with the entry if the key is accepted.
+      // A shared store tells with the entry if the key is accepted.
       if (entry === null || entry.records === null || !tenantCache.isAccepted(tenant)) return null;
       const { records, atMs, answer } = entry;
       const { ttlMs } = freshness;
@@ -55,14 +52,13 @@ function createCachedList<Params, Result>(
 }
 
 /**
- * Milliseconds for which a missing list counts as missing, if a look for it takes a round trip to the store. Only a
- * call for a name that may be unknown depends on it, and most operations name something.
+ * Milliseconds for which a missing list isn't looked for again if that takes a round trip. Most operations name
+ * something, but only a call for a possibly unknown name depends on it.
  */
 const NOTHING_MS = 1_000;
 
 const ROUTES = { countries: countries.route, metrics: indicators.route } as const;
 
-/** Finds the names that are cached, of a list that has all there are. */
 export function createCachedNames(cache: ListCache, { figured }: Learned): FindCachedNames {
   const { tenantCache, now } = cache;
   const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<CachedList<NamedList> | null>>> =
@@ -70,7 +66,7 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
       countries: createCachedList(countries, {}, cache),
       metrics: createCachedList(indicators, {}, cache),
     };
-  /** The instant and the generation at which a look for a list has found none. */
+  /** When a lookup has found no list. */
   type Missed = { readonly atMs: number; readonly generation: number };
   const missed = {
     countries: createObjectMemo<Missed>('no countries'),
@@ -80,7 +76,7 @@ export function createCachedNames(cache: ListCache, { figured }: Learned): FindC
   function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<CachedList<NamedList> | null> {
     const miss = missed[dimension].of(tenant);
     const generation = tenantCache.generation(tenant);
-    // If all is in this process, nothing is there that a new generation doesn't tell of.
+    // With everything in this process, a new list comes with a new generation.
     if (miss?.generation === generation && (tenantCache.isAllHere || now() - miss.atMs < NOTHING_MS))
       return null;
     return mapValue(find[dimension](tenant), (cachedList) => {

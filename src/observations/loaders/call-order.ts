@@ -1,17 +1,16 @@
 import type { Payer } from '../../service/payer.ts';
 import type { BatchGate } from './batch-gate.ts';
 
-/** Work that will make a call which fills many fields: it is over once the call is about to leave, or can't any more. */
+/** Work that will make a call which fills many fields. */
 interface Leading {
   readonly route: string;
   readonly onOver: (() => void)[];
 }
 
 /**
- * The order in which the calls of one operation leave while the minute's calls are scarce: first those that fill the
- * most fields, the calls for figures and lists, then those for single records in the order of the document. So if the
- * minute has no room for all of them, what fails is the fewest fields.
- * @param isShort tells if calls are scarce
+ * Orders the calls of one operation while the minute's calls are scarce: first those for figures and lists, which
+ * fill most fields, then those for single records in document order. If the minute has no room for all, the fewest
+ * fields fail.
  * @param batchGate is open if nothing waits for the records themselves
  */
 export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate: BatchGate) {
@@ -22,7 +21,7 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
     for (const goOn of one.onOver.splice(0)) goOn();
   }
 
-  /** Resolves in the next turn of the event loop that the execution doesn't pause in. */
+  /** Resolves in the next turn of the event loop in which the execution doesn't pause. */
   async function nextTurn(): Promise<void> {
     do {
       await batchGate.pause();
@@ -31,14 +30,14 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
   }
 
   return {
-    /** The payer of the operation, which is told of each call that is about to leave, be it another operation's. */
+    /** Hears of each call that is about to leave, even another operation's. */
     payer: {
       reserve: (route) => payer.reserve(route),
       onLeave(route) {
         for (const one of leading) if (one.route === route) end(one);
       },
     } satisfies Payer,
-    /** Has single records wait until a call to the route is about to leave, or the work is over without one. */
+    /** Single records wait until a call to the route is about to leave, or the work is over without one. */
     leads<Result>(route: string, work: Promise<Result>): Promise<Result> {
       const one: Leading = { route, onOver: [] };
       leading.add(one);
@@ -46,7 +45,7 @@ export function createCallOrder(payer: Payer, isShort: () => boolean, batchGate:
       work.then(endOne, endOne);
       return work;
     },
-    /** Waits until the turn of single records; undefined if it is at once. */
+    /** Undefined if single records may leave at once. */
     turnOfRecords(): Promise<void> | undefined {
       if (!isShort()) return undefined;
       return (async () => {

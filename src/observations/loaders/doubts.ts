@@ -5,28 +5,26 @@ import type { Learned } from '../planner/learned.ts';
 
 interface Doubt {
   path: ResponsePath | null;
-  /** `open` until an outcome has come: no figure at all (`none`), or one (`over`). */
+  /** `none` if no figure has come, `over` if one has. */
   state: 'open' | 'none' | 'over';
 }
 
 /**
- * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
- * any country that is asked for, nobody can tell a gap from a misspelt key.
+ * Metrics that an operation asks for though nothing shows that they exist: without a figure for any country, a gap
+ * can't be told from a misspelt key.
  */
 export function createDoubts({ listed, figured }: Learned) {
   let doubts: Map<string, Doubt> | undefined;
 
-  // A key in another case is known if the service takes it: then figures come of it.
+  // A key in another case becomes known by the figures that it brings.
   const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key);
   const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
 
   const state = {
-    /** Number of doubts that a figure may still put an end to. */
     left: 0,
     /**
-     * Notes that keys are asked for, but none that a list or a figure has shown to be known.
-     * @param path of the field that they are for; left out if that isn't resolved yet
-     * @returns true if any is doubted for the first time in the operation
+     * @param path of the field that asks; left out if that isn't resolved yet
+     * @returns true if it raises the operation's first doubt
      */
     raise(keys: readonly string[], path?: () => ResponsePath): boolean {
       let isFirst = false;
@@ -48,7 +46,7 @@ export function createDoubts({ listed, figured }: Learned) {
         const doubt = doubts?.get(metricKey);
         if (doubt === undefined || doubt.state === 'over') continue;
         const outcome = outcomes[i] as Outcome;
-        // An error may be one that nobody is told of: the error of a figure which others were to be compared with.
+        // The error may be invisible to the client: that of a figure to compare with.
         if (outcome instanceof Error) continue;
         if (outcome.length > 0) {
           doubt.state = 'over';
@@ -56,7 +54,7 @@ export function createDoubts({ listed, figured }: Learned) {
         } else if (isCountry(countryCode)) doubt.state = 'none';
       }
     },
-    /** Returns the keys without any figure, errors aside, in the order they were asked for, each with its first field. */
+    /** Keys without any figure, errors aside, in the order asked, each with its first field. */
     absent(): readonly (readonly [key: string, path: ResponsePath])[] {
       const keys: [string, ResponsePath][] = [];
       for (const [key, { path, state: notes }] of doubts ?? [])

@@ -1,18 +1,18 @@
 import { Failure } from '../../shared/errors.ts';
 
-/** The most for a key that the service has accepted lately. All figures that the service has are some 150,000. */
+/** Limit for keys that the service has accepted lately. The service has some 150,000 figures in all. */
 const MOST_THINGS = 250_000;
 
-/** The most errors for such a key. A figure of each country and indicator, each with an error, are 11,178. */
+/** Limit of errors for such a key. A figure of each country and indicator, each with an error, are 11,178. */
 const MOST_ERRORS = 25_000;
 
-/** The most for any other key: the latest figures of all countries and indicators are 11,178. */
+/** Limit for other keys. The latest figures of all countries and indicators are 11,178. */
 const MOST_UNPROVEN = 12_500;
 
 /**
- * The work on one operation, counted in things: figures wanted, items of lists, errors. It is bounded before the work
- * is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine. Each
- * count throws a Failure OPERATION_TOO_EXPENSIVE if there are more than may be.
+ * Counts the work on one operation: figures, list items and errors. Bounded before the work is done, and by a count
+ * rather than a clock, so that an operation has the same outcome on any machine.
+ * @throws Failure OPERATION_TOO_EXPENSIVE from each count that exceeds its limit
  */
 export class Effort {
   readonly #whose: { readonly isProven: boolean };
@@ -22,21 +22,17 @@ export class Effort {
   #items = 0;
   #errors = 0;
 
-  /**
-   * @param whose the tenant that the work is for
-   * @param ended tells the failure for which the work is ended from without
-   */
+  /** @param ended returns the failure for which the work is ended from outside */
   constructor(whose: { readonly isProven: boolean }, ended: () => Failure | null = () => null) {
     this.#whose = whose;
     this.#ended = ended;
   }
 
-  /** The failure with which the work was ended; null if it wasn't. Nothing more is begun from then on. */
+  /** The failure that ended the work; null if none did. Nothing more is begun after it. */
   get refusal(): Failure | null {
     return this.#ended() ?? this.#refusal;
   }
 
-  /** Counts figures that are about to be wanted. */
   want(count: number): void {
     this.#figures += count;
     this.#check(this.#figures, 'figures');
@@ -47,7 +43,7 @@ export class Effort {
     this.#check(this.#items, 'items of lists');
   }
 
-  /** Counts errors that fields are about to be answered with: each takes as long as ten items. */
+  /** An error takes as long as ten items. */
   fail(count: number): void {
     this.#errors += count;
     this.#check(this.#errors, 'errors', MOST_ERRORS);

@@ -5,7 +5,7 @@ import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { CallOrder } from './call-order.ts';
 
-/** Asks an endpoint for each answer once, however many want it. */
+/** Asks for each answer once, however many want it. */
 export function createEndpointLoader(ask: Ask, sending: Sending, order: CallOrder) {
   // biome-ignore lint/suspicious/noExplicitAny: each endpoint has parameters and results of its own
   const loaders = new Map<unknown, DataLoader<any, any, string>>();
@@ -28,14 +28,14 @@ export function createEndpointLoader(ask: Ask, sending: Sending, order: CallOrde
     return loader;
   }
 
-  /** Returns null if the service has no record for the parameters. */
+  /** Null if there is no such record. */
   return <Params, Result>(endpoint: Endpoint<Params, Result>, params: Params): Promise<Result | null> => {
     sending.bill.naive += 1;
     return loaderOf(endpoint).load(params);
   };
 }
 
-/** Makes an Error of a thrown value, as DataLoader takes for a key that failed. */
+/** DataLoader takes only an Error for a failed key. */
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error

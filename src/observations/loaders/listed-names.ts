@@ -6,10 +6,10 @@ import type { IndicatorRecord } from '../../service/records/reference.ts';
 import { mapValue } from '../../shared/async/turns.ts';
 import type { Learned } from '../planner/learned.ts';
 
-/** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
+/** Notes the names in passing lists: they are the last to be suspected of a refusal. */
 export function noteNamesStage(ask: Ask, learned: Learned): Ask {
   const { listed } = learned;
-  /** Lists seen before: a cached list is served again and again. */
+  /** A cached list is served again and again. */
   const noted = createObjectMemo<true>('noted');
   const isNew = (list: object) => {
     const isKnown = noted.of(list) === true;

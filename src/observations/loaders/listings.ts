@@ -13,7 +13,7 @@ import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { TickerFilter, TickerLoader, TickersLearned } from './tickers.ts';
 
-/** Names of the fields that a filter looks at, as the service spells them. */
+/** Fields of a filter, as the service spells them. */
 const FIELDS = {
   exchangeCode: ['exchange_code'],
   countryCode: ['country_code', 'country'],
@@ -22,14 +22,14 @@ const FIELDS = {
 
 type Field = keyof typeof FIELDS;
 
-/** Tells if a listing passes a filter; the failure of a field that it lacks if it would pass otherwise. */
+/** The failure if a listing would pass but for a field that it lacks. */
 function judge(row: TickerRecord, filter: TickerFilter): boolean | Failure {
   let failure: Failure | null = null;
   for (const [field, names] of Object.entries(FIELDS) as [Field, readonly [string, ...string[]]][]) {
     const wanted = filter[field]?.toUpperCase();
     const value = row[field]?.toUpperCase();
     if (wanted === undefined || value === wanted) continue;
-    // By a null the service says that there is none.
+    // Null means that there is none.
     if (value !== undefined || names.some((name) => row.record[name] === null)) return false;
     const [name] = names;
     failure ??= invalid(
@@ -42,7 +42,7 @@ function judge(row: TickerRecord, filter: TickerFilter): boolean | Failure {
 
 const passes = (filter: TickerFilter) => (row: TickerRecord) => judge(row, filter) === true;
 
-/** Returns the listings that pass a filter; one that may pass and lacks the field is left out, and told. */
+/** Listings that may pass but lack a field are left out, and reported so. */
 function matching(rows: readonly TickerRecord[], filter: TickerFilter): readonly TickerRecord[] {
   const undecided = rows.map((row) => judge(row, filter)).filter((verdict) => verdict instanceof Failure);
   const [first] = undecided;
@@ -50,7 +50,7 @@ function matching(rows: readonly TickerRecord[], filter: TickerFilter): readonly
   return withLeftOut(rows.filter(passes(filter)), sumOf([leftOutOf(rows), lacking]));
 }
 
-/** Returns the filters to ask with, widest first, so that one answer can meet several fields. */
+/** Filters to ask with, widest first, so that one answer can serve several fields. */
 function narrowings(wanted: TickerFilter): TickersParams[] {
   const given = (...fields: readonly Field[]): TickersParams =>
     Object.fromEntries(fields.flatMap((name) => (wanted[name] ? [[name, wanted[name].toUpperCase()]] : [])));
@@ -65,9 +65,9 @@ function narrowings(wanted: TickerFilter): TickersParams[] {
   return [...byName.values()];
 }
 
-/** Rows after which routes are seen to end if no `limit` is given, or none is heeded. */
+/** Observed length of a list if no `limit` is given, or none is heeded. */
 export const DEFAULT_ROWS = 100;
-/** The highest limit that the route is seen to take. */
+/** Highest limit that the route is known to take. */
 const MAX_ROWS = 500;
 
 interface TickerPart extends TickerList {
@@ -77,32 +77,32 @@ interface TickerPart extends TickerList {
 const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
 
 /**
- * Tells by the length of a list if it is all, or was cut; null if it may have been.
+ * True if a list is whole by its length, false if it was cut, null if that is unknown.
  * @param asked the limit that was asked for
  */
 function isAll({ received, total, limit }: TickerList, asked?: number): boolean | null {
   if ((total !== null && total > received) || received === asked) return false;
   if (limit !== null && received >= limit) return asked === undefined ? null : false;
-  // The service says that it has applied the limit, and the list is shorter.
+  // The list is shorter than the limit that the service says it applied.
   if (limit !== null && limit === asked) return true;
   return received === DEFAULT_ROWS ? null : true;
 }
 
-/** True if the service's own count says that this is all. At the highest limit it may count the rows that were sent. */
+/** At the highest limit, the count may be that of the rows sent. */
 function isSaidWhole({ received, total }: TickerList): boolean {
   return total !== null && total <= received && received !== MAX_ROWS;
 }
 
 /**
- * Meets all filters of an operation with one list, and asks for nothing twice. The route is promised neither counts nor
- * pages, so a list that is as long as a limit may be cut: it is whole if `limit` is shown to be heeded, or the service's
- * own total says so. If it is cut, it is asked for by filters that are shown to be heeded.
+ * Serves all filters of an operation from one list, and asks for nothing twice. The route promises neither counts nor
+ * pages, so a list as long as a limit may be cut: it is whole if `limit` is shown to be heeded, or by the service's
+ * own total. A cut list is asked for by filters that are shown to be heeded.
  */
 export function createTickerLoader(askOne: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
   const asked = new Map<string, Promise<TickerList | null>>();
   let limitEffect: 'unknown' | 'heeded' | 'none' = 'unknown';
 
-  /** Returns null if the service refuses the parameters. */
+  /** Null if the service refuses the parameters. */
   function ask(params: TickersParams): Promise<TickerList | null> {
     const name = JSON.stringify(Object.entries(params).sort());
     const pending = asked.get(name) ?? askAnew(params);
@@ -124,8 +124,8 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     list && { ...list, isWhole: isAll(list, limit) === true || isSaidWhole(list) };
 
   /**
-   * Returns the listings that pass a filter; null if the service refuses it.
-   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
+   * Null if the service refuses the filter.
+   * @param isLong true if the list is longer than a default page, so that `limit` saves a call
    */
   async function fetchPart(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
     const plain = isLong && limitEffect !== 'none' ? undefined : await ask(filter);
@@ -141,7 +141,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     }
     const part = partOf(limited, MAX_ROWS);
     if (isAll(limited, MAX_ROWS) !== null || part?.isWhole) return part;
-    // If a call for one row brings one, an answer below its limit is all there is.
+    // If a call for one row brings one, limits are heeded.
     if (limitEffect === 'unknown')
       limitEffect = (await ask({ limit: 1 }))?.received === 1 ? 'heeded' : 'none';
     return { ...limited, isWhole: limitEffect === 'heeded' };
@@ -154,7 +154,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     return list;
   }
 
-  /** Returns all that is wanted, and as little more as makes it whole; otherwise as much as there was to be had. */
+  /** Everything wanted with as little more as makes it whole; otherwise as much as could be had. */
   async function gather(wanted: TickerFilter): Promise<TickerPart> {
     const all = await fetchList();
     let best = all;
@@ -167,7 +167,6 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     return best;
   }
 
-  /** The listings of each filter that was asked for. */
   const met = new Map<string, Promise<readonly TickerRecord[]>>();
 
   async function fetchMatching(filter: TickerFilter): Promise<readonly TickerRecord[]> {
@@ -178,7 +177,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
 
   return {
     where({ exchangeCode, countryCode, instrumentType }) {
-      // A country of a thousand listings is asked for its own a thousand times.
+      // A thousand listings may each ask for those of their country.
       const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
       const pendingRows = met.get(name) ?? fetchMatching({ exchangeCode, countryCode, instrumentType });
       met.set(name, pendingRows);
@@ -188,7 +187,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
       const isInExchange = passes({ exchangeCode });
       const isWanted = (row: TickerRecord) =>
         isInExchange(row) && row.symbol.toUpperCase() === symbol.toUpperCase();
-      // A listing that came is there, though others may be lacking.
+      // A listing that came exists, whatever else is missing.
       const first = await ask(learned.needsLimit ? { limit: MAX_ROWS } : {});
       const early = first?.rows.find(isWanted);
       if (early !== undefined) return early;
@@ -201,8 +200,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
 }
 
 /**
- * Returns true if an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to
- * pass.
+ * True if an answer shows that its filter was heeded: all rows pass, and none that is known to pass is missing.
  * @param tickers listings that came without a filter
  */
 function isHeeded(

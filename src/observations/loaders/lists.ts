@@ -14,7 +14,7 @@ import type { Sending } from '../../service/sending.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { once } from '../../shared/once.ts';
 
-/** Loads the lists of one operation, each once, and the records in them: most operations load one kind of record, or two. */
+/** Each list is loaded once an operation, by the first field that needs it. */
 export function createLists(ask: Ask, sending: Sending) {
   const listOf = <Result>(endpoint: Endpoint<NoParams, Result>) =>
     once(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
@@ -33,7 +33,6 @@ export function createLists(ask: Ask, sending: Sending) {
   };
 }
 
-/** Records of a list by their keys. */
 const indexes = createObjectMemo<ReadonlyMap<string, unknown>>('index');
 
 function finding<Value>(
@@ -51,10 +50,7 @@ function finding<Value>(
   return (key) => mapValue(list(), (values) => find(values, key));
 }
 
-/**
- * Loads the catalogue, which answers every filter at once. The service is asked for the filtered list only if the
- * catalogue's items lack the field of the filter.
- */
+/** The catalogue answers every filter. The filtered list is asked for only if its items lack the field. */
 function createCatalogue(ask: Ask, sending: Sending) {
   const listed = (filter: IndicatorsParams) =>
     mapValue(ask(indicators, filter, sending), (list) => list ?? []);

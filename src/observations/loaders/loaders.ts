@@ -19,25 +19,24 @@ import type { TickerLoader, TickersLearned } from './tickers.ts';
 export interface LoadersParts {
   readonly ask: Ask;
   readonly sending: Sending;
-  /** Source of this operation's figures. */
   readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly learned: Learned;
-  /** True if calls are plenty for a key; left out if they are in any case. */
+  /** True if calls are plenty for a key; left out if they always are. */
   readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
-  /** True if a call for a key may be spent on a guess; left out if none may. */
+  /** True if a call may be spent on a guess; left out if none may. */
   readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is cached. */
   readonly cachedNames?: FindCachedNames | undefined;
-  /** Called with the route of each cached list whose names have answered something; left out if nobody listens. */
+  /** Called with the route of each cached list whose names have answered something. */
   readonly onNames?: ((route: string) => void) | undefined;
 }
 
 /**
- * Creates the loaders of one operation, one for each kind of record. Nothing is asked for twice. Each use counts on the
- * bill as the call that a field fetching for itself would have sent.
+ * The loaders of one operation. Nothing is asked for twice. Each use counts on the bill as the call that a field
+ * fetching for itself would have sent.
  */
 export function createLoaders(parts: LoadersParts) {
   const { ask, hasPlenty, batchGate } = parts;
@@ -77,31 +76,28 @@ export function createLoaders(parts: LoadersParts) {
     source: { load: counted(lists.source) },
     indicator: { load: counted(lists.indicator) },
     tickers: tickerLoader,
-    /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
+    /** Names in all lists so far, of any caller. Asks for nothing. */
     listed: parts.learned.listed,
-    /** Names that figures have come for so far, to anybody. Asks for nothing. */
+    /** Names of all figures so far, of any caller. Asks for nothing. */
     figured: parts.learned.figured,
     doubts,
-    /** Returns the countries that the list will most likely have, in its order if one has come. Asks for nothing. */
+    /** The countries that the list will most likely have, in its order if one has come. Asks for nothing. */
     expectedCountries() {
       const { countryCodes } = parts.learned;
       const areListed = countryCodes.size > 0;
       return { codes: areListed ? countryCodes : COVERED_COUNTRIES, areListed };
     },
-    /**
-     * Returns true if a call may be spent on a guess, to save a round trip.
-     * @param isAlone true if no other operation of the key may share the call
-     */
+    /** @param isAlone true if no other operation of the key may share the call */
     mayGuess(isAlone: boolean): boolean {
       return (!isAlone || tenant.operations <= 1) && parts.mayGuess?.(tenant) === true;
     },
-    /** Returns the names of a list that is cached: looks once, as soon as there is a list at hand. Asks for nothing. */
+    /** Caches the names once a list is at hand. Asks for nothing. */
     cachedNames(dimension: Dimension) {
       const names = listsAtHand.get(dimension) ?? parts.cachedNames?.(dimension, tenant) ?? null;
       if (names !== null && !(names instanceof Promise)) listsAtHand.set(dimension, names);
       return names;
     },
-    /** Counts that some of the answer follows from cached names. */
+    /** Bills an answer that follows from cached names. */
     servedBy({ freshUntilMs, route, atMs }: CachedNames): void {
       sending.bill.cached += 1;
       sending.onCached?.(freshUntilMs, route, atMs, atMs);

@@ -13,15 +13,15 @@ import { alikeWith, newestOf, sourcesOf } from '../planner/newest.ts';
 import { createOperandLoader } from './operands.ts';
 import { type Doubts, FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
 
-/** Rows that are wanted: every country with every metric. */
+/** Rows of every country with every metric. */
 type WantedRows = {
   readonly mode: Mode;
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
   readonly maxAgeMs: number;
-  /** True if the latest row of the whole country is wanted, though the row of a place may be newer. */
+  /** True if the latest row of the whole country is wanted, though that of a place may be newer. */
   readonly isNational?: boolean;
-  /** The years that are wanted of series; null or omitted for all of them. */
+  /** Null or omitted: all years of series. */
   readonly years?: YearRange | null;
 };
 
@@ -30,7 +30,7 @@ interface Prefetched {
   readonly rows: PromiseOrValue<readonly National[]>;
 }
 
-/** Makes the function that returns the latest national rows of demands for latest ones. */
+/** Finds the latest national rows. */
 function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: OperationOutcomes) {
   function nationalIn(outcome: Outcome): National {
     if (outcome instanceof Error) return outcome;
@@ -43,7 +43,7 @@ function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: O
     outcomes.of(
       demands,
       (latest) => {
-        // If the newest row is that of a place, the newest national one stands in the series.
+        // If the newest row is of a place, the newest national one is in the series.
         const isOfPlace = (outcome: Outcome | undefined) =>
           Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
         const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
@@ -61,12 +61,11 @@ function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: O
     );
 }
 
-/** Chooses the newest of rows, and knows beside which rows others stand. */
 function createChoice({ sending, figures: { several } }: FiguresMeans) {
-  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
+  /** Sources of the figures of one period among which our own rule chose: made by the first. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
 
-  /** Returns the newest of some rows by our own rule: the operation notes the others of its period. Null for none. */
+  /** Chooses by our own rule, and notes the other figures of that period. */
   function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
     const record = newestOf(rows);
     const alike = record === null ? rows : alikeWith(record, rows);
@@ -79,11 +78,10 @@ function createChoice({ sending, figures: { several } }: FiguresMeans) {
 
   return {
     newest,
-    /** Returns true if any row is known to stand beside any figure: mostly there is none. */
     hasSeveral: () => ruled !== undefined || !several.isEmpty,
     /**
-     * Returns the sources of the figures that stand together with a latest one, each once, in the order of their keys; null
-     * if it stands alone. It was taken by our own rule, or else the service gave it as the latest.
+     * Sources of the figures of one period among which a latest one was chosen, by our own rule or the service; null
+     * if it stands alone.
      */
     severalOf(row: ObservationRecord) {
       const sources = ruled?.get(row);
@@ -103,15 +101,15 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   const choice = createChoice(parts);
   const { newest } = choice;
   let countedAhead = 0;
-  /** National rows that were prefetched, by `nameOf`, until a field wants just these: those of the last such field. */
+  /** National rows by `nameOf`, until a field wants exactly these: those of the last prefetch. */
   const prefetched = new Map<string, Prefetched>();
   const outcomes = new OperationOutcomes(parts, doubts);
 
-  /** Makes a demand for each country and metric: at once, unless there are many. */
+  /** Synchronous, unless there are many. */
   function demandsOf(wanted: WantedRows, isAhead = false): PromiseOrValue<readonly Demand[]> {
     const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
     const count = countryCodes.length * metricKeys.length;
-    // Those that were asked for ahead are counted.
+    // Prefetched ones are counted already.
     const counted = isAhead ? 0 : Math.min(count, countedAhead);
     countedAhead += isAhead ? count : -counted;
     effort.want(count - counted);
@@ -123,7 +121,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     return demanding instanceof Promise ? batchGate.closeDuring(demanding).then(() => demands) : demands;
   }
 
-  /** The service may give several rows as the latest. */
+  /** The service may send several rows as the latest. */
   const latestIn = (rows: readonly ObservationRecord[]) =>
     rows.length < 2 ? rows : [newest(rows) as ObservationRecord];
 
@@ -131,10 +129,8 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
 
   return {
     /**
-     * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
-     * of the whole country, or the series. At once, if all of it is cached.
-     * @param choose picks the wanted rows of a country and metric; if some years are wanted, rows of others may be among
-     * them
+     * Rows of every country and metric, in their order. Synchronous if all are cached.
+     * @param choose picks the wanted rows of a pair; if years are wanted, rows of other years may be among them
      */
     rows(
       wanted: WantedRows,
@@ -158,7 +154,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
       });
     },
-    /** Returns the latest row of each whole country, in their order: null for none, an Error if that can't be known. */
+    /** In order of the countries: null for none, an Error if that can't be known. */
     nationals(
       countryCodes: readonly string[],
       metricKey: string,
@@ -175,46 +171,42 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       return ahead.rows;
     },
     /**
-     * Asks for rows that `rows` or `nationals` will most likely be asked for.
-     * @param isGuess true if a refusal is not to be looked into: what is wanted then is asked for anew
-     * @returns settles once they have come, and is never rejected; undefined if they are at hand
+     * Asks for rows that `rows` or `nationals` will probably be asked for.
+     * @param isGuess true if a refusal is not looked into: what is really wanted is asked for again
+     * @returns settles once they have come, and never rejects; undefined if they are at hand
      */
     prefetch(wanted: WantedRows, isGuess: boolean): Promise<unknown> | undefined {
       const demands = demandsOf(wanted, true);
       let coming: PromiseOrValue<unknown>;
       if (wanted.isNational) {
         const rows = mapValue(demands, (some) => nationalsOf(some, isGuess));
-        // A wrong guess is asked for anew by the field that wants it.
         if (!isGuess) prefetched.set(nameOf(wanted), { countryCodes: wanted.countryCodes, rows });
         coming = rows;
       } else coming = mapValue(demands, (some) => outcomes.of(some, asTheyAre, isGuess));
-      // The field that wants them gets the error.
+      // The field that wants them reports the error.
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },
     ...choice,
-    /** Returns rows that came otherwise in the states in which the operation tells its figures. */
     inOneState: outcomes.oneState.ofRows,
-    /** Returns what has come of a demand of this operation; undefined for nothing yet. Asks for nothing. */
+    /** Undefined if nothing has come yet. Asks for nothing. */
     outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
-    /** Lists what has come of this operation's demands, by their names. */
     came: () => outcomes.came(),
-    /** Reads all that is cached of pairs, by their places. Asks for nothing. */
+    /** Asks for nothing. */
     cachedPairs(pairs: readonly Pair[]) {
       effort.want(pairs.length);
       return figures.cachedPairs(sending.caller, pairs);
     },
-    /** Has figures resolved together, the newest of each: called before any is asked for. */
+    /** Resolves all figures together, the newest of each. Call before any is asked for. */
     settleTogether(): void {
       outcomes.isTogether = true;
     },
-    /** Figures that others are compared with. */
     operands: createOperandLoader(effort, (demands) => outcomes.of(demands, asTheyAre), nationalsOf),
   };
 }
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
-/** Names rows but for their countries, of which it has the first alone: to write them all takes longer than to compare them. */
+/** Only the first country is part of the name: writing all takes longer than comparing them. */
 function nameOf({ countryCodes, metricKeys, maxAgeMs }: WantedRows): string {
   return `${metricKeys} ${maxAgeMs} ${countryCodes[0]}`;
 }
@@ -228,7 +220,7 @@ function outcomeOf(national: National): Outcome {
   return national === null ? [] : [national];
 }
 
-/** Returns true if the rows are those of another key that was asked for too: if case makes no difference to the service. */
+/** True if the rows belong to another requested key: the service ignores case. */
 function isClaimed(
   [row]: readonly ObservationRecord[],
   metricKeys: readonly string[],

@@ -4,13 +4,13 @@ import { type Demand, keyOf, nameOfYears } from '../planner/demand.ts';
 
 type Rows = readonly ObservationRecord[];
 
-/** Names all of a row that its identifier is made of, within its country and metric. */
+/** The parts of a row's identifier besides country and metric. */
 function figureOf(row: ObservationRecord): string {
   const { year, period, asOfPeriod, locationName, source, datasetVersion, valueStatus, unit } = row;
   return JSON.stringify([year, period, asOfPeriod, locationName, source, datasetVersion, valueStatus, unit]);
 }
 
-/** True if two routes say the same of a figure: snapshots of a country mostly leave its bounds out. */
+/** True if two routes agree on a figure: snapshots of a country mostly leave out its bounds. */
 function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean {
   const isSame = (key: 'value' | 'estimateLow' | 'estimateHigh') => String(one[key]) === String(other[key]);
   const isSameIfAny = (key: 'estimateLow' | 'estimateHigh') =>
@@ -18,7 +18,7 @@ function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean 
   return isSame('value') && isSameIfAny('estimateLow') && isSameIfAny('estimateHigh');
 }
 
-/** Indexes rows by their figures; null for a figure of which there are several. */
+/** Null for a figure that occurs several times. */
 function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
   const records = new Map<string, ObservationRecord | null>();
   for (const row of rows) {
@@ -30,17 +30,17 @@ function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
 }
 
 /**
- * Has one operation tell each figure in one state. A figure may be cached twice, as the latest and in its series, from
- * answers between which the service has revised it; both have one identifier, by which clients keep what they were told
- * last. What the operation has resolved first stands, unless a later demand takes nothing that old.
+ * Makes an operation show each figure in one state. A figure may be cached as the latest and in its series, from
+ * answers between which it was revised; both have one identifier, by which clients normalise. What is resolved first
+ * stands, unless a later demand accepts nothing that old.
  */
 export function createOneState() {
-  /** Sets of outcomes that were resolved, until they are indexed. */
+  /** Resolved outcomes that aren't indexed yet. */
   const sets: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
-  /** Figures that were resolved, by pair; null while all demands are of one kind, so that none can differ. */
+  /** By pair; null while all demands are of one kind, so that none can differ. */
   let recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
   let kind: string | null = null;
-  /** Rows that came by another route than that of figures: they may lack some of what that tells. */
+  /** Rows of other routes may lack some fields. */
   const rowsOfOthers = new Set<ObservationRecord>();
 
   function note(pair: string, rows: Rows): void {
@@ -53,7 +53,6 @@ export function createOneState() {
       }
   }
 
-  /** True if a state came by another route alone, and the row by that of figures. */
   function isByOthersAlone(state: ObservationRecord | null, row: ObservationRecord): boolean {
     return state !== null && rowsOfOthers.has(state) && !rowsOfOthers.has(row);
   }
@@ -68,7 +67,6 @@ export function createOneState() {
       }
   }
 
-  /** Puts the states that were resolved in place of others. */
   function inOneStateOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
     const ofPair = recordsByPair?.get(pair);
     if (ofPair === undefined || rows.length === 0) {
@@ -81,7 +79,7 @@ export function createOneState() {
       const figure = figureOf(row);
       const state = newRecords.get(figure) === null ? null : ofPair.get(figure);
       if (state == null || state === row || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
-      // Of the same value, each is as its own route tells it.
+      // With equal values, each keeps the form of its own route.
       if (rowsOfOthers.has(state) !== rowsOfOthers.has(row) && isSameValue(state, row)) return row;
       isOther = true;
       return state;
@@ -91,12 +89,11 @@ export function createOneState() {
   }
 
   return {
-    /** Returns the outcomes of demands in the states that the operation tells. */
     of(demands: readonly Demand[], outcomes: readonly Outcome[]): readonly Outcome[] {
       const first = demands[0];
       if (first === undefined) return outcomes;
       const { mode, years, maxAgeMs } = first;
-      // Ranges of one set may differ from pair to pair.
+      // Ranges may differ from pair to pair within a set.
       const setName = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${sets.length}`} ${maxAgeMs}`;
       kind ??= setName;
       if (recordsByPair === null && kind === setName) {
@@ -110,7 +107,7 @@ export function createOneState() {
         return inOneStateOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
       });
     },
-    /** Returns rows that came by another route in the states that the operation tells. */
+    /** For rows of other routes. */
     ofRows(rows: Rows): Rows {
       index();
       for (const row of rows) rowsOfOthers.add(row);
@@ -125,7 +122,7 @@ export function createOneState() {
 }
 
 /**
- * Puts the newest states of figures in place of others, among the outcomes of demands that came together.
+ * Replaces figures by their newest states, among outcomes that came together.
  * @param outcomes by the names of the demands
  */
 export function renewTogether(demands: readonly Demand[], outcomes: Map<string, unknown>): void {

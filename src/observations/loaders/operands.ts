@@ -6,29 +6,24 @@ import { periodKeyOf } from '../planner/newest.ts';
 import type { Effort } from './effort.ts';
 import type { National } from './outcomes.ts';
 
-/** A figure that another one is compared with. */
 export interface WantedFigure extends Pair {
   readonly year: number;
-  /** Period of the figure which it is compared with, which is of the same year. */
+  /** Period of the figure that it is compared with, of the same year. */
   readonly period: string;
-  /** True if it is the figure of the whole country. */
+  /** True for a figure of the whole country. */
   readonly isNational: boolean;
 }
 
-/**
- * Loads figures that others are compared with: together with those, as far as they are known beforehand.
- * @param outcomesOf returns the outcomes of demands for series
- * @param nationalsOf returns the latest figures of whole countries, of demands for latest ones
- */
+/** Loads figures to compare with, together with the figures themselves as far as they are known beforehand. */
 export function createOperandLoader(
   effort: Effort,
   outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
   nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
 ) {
-  /** Demands that were made beforehand, by pair. */
+  /** Prefetched demands, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
 
-  /** Notes a demand; returns true if it is new. */
+  /** Returns true if the demand is new. */
   function expect(demand: Demand): boolean {
     const byPair = expected[demand.mode];
     const pair = keyOf(demand);
@@ -41,8 +36,8 @@ export function createOperandLoader(
   }
 
   /**
-   * Asks for figures that will be wanted, so that they travel with the other demands of the same turn.
-   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
+   * Asks for figures that will be wanted, so that they travel with the other demands of the turn.
+   * @throws Failure OPERATION_TOO_EXPENSIVE
    */
   function prefetch(demands: readonly Demand[]): void {
     const fresh = demands.filter(expect);
@@ -50,7 +45,7 @@ export function createOperandLoader(
     effort.want(fresh.length);
     const latest = fresh.filter(({ mode }) => mode === 'latest');
     const series = fresh.filter(({ mode }) => mode === 'series');
-    // Their outcomes go to the fields that want them.
+    // The fields that want them report their errors.
     if (latest.length > 0) ignore(nationalsOf(latest));
     if (series.length > 0) ignore(outcomesOf(series));
   }
@@ -59,7 +54,7 @@ export function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
-  /** Returns the rows among which the figure of each pair is, if there is one; an Error if that can't be known. */
+  /** The rows that include the figure of each pair, if it exists. */
   function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     for (const one of wanted) {
@@ -79,18 +74,18 @@ export function createOperandLoader(
     );
   }
 
-  /** Returns the rows among which each figure is, in the order of the wanted ones. */
+  /** The rows that include each figure, in order of the wanted ones. */
   function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     return mapValue(byPair(wanted), (outcomes) => wanted.map((one) => outcomes.get(keyOf(one)) ?? NONE));
   }
 
-  /** Finds the demand for the latest figure of a pair, if that was asked for and the series was not. */
+  /** The demand for the latest figure of a pair, if that was asked for and its series was not. */
   const latestFor = (one: WantedFigure) =>
     one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
       ? expected.latest.get(keyOf(one))?.[0]
       : undefined;
 
-  /** Answers as `series` does; but if the latest figure has been asked for and tells, it stands for the series. */
+  /** As `series`, but uses latest figures that have been asked for if they decide. */
   function preferLatest(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     const asked = new Map(wanted.map((one) => [one, latestFor(one)]));
     const demands = [...new Set(asked.values())].filter((demand) => demand !== undefined);
@@ -117,7 +112,7 @@ export function createOperandLoader(
     prefetch,
     series,
     preferLatest,
-    /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
+    /** The service's own choice among several figures. */
     latest(pairs: readonly Pair[]): PromiseOrValue<readonly National[]> {
       effort.want(pairs.length);
       return nationalsOf(
@@ -133,13 +128,12 @@ export function createOperandLoader(
 const NONE: readonly ObservationRecord[] = [];
 const NO_PAIRS: ReadonlyMap<string, Outcome> = new Map();
 
-/** Returns the figure that the latest one tells of a wanted one; null if that stands in the series, if anywhere. */
+/** What the latest figure tells of a wanted one; null if only the series can tell. */
 function outcomeByLatest(latest: ObservationRecord | Error | null, wanted: WantedFigure): Outcome | null {
   if (latest === null) return NONE;
   if (latest instanceof Error || latest.year < wanted.year)
     return latest instanceof Error ? latest : [latest];
-  // The year may have figures for other periods, and for this one several: then the latest is the one that the service
-  // has chosen.
+  // The year may have figures for other periods, and several for this one: then the service chose the latest.
   const isOfPeriod = latest.period === wanted.period || periodKeyOf(latest) === periodKeyOf(wanted);
   return latest.year === wanted.year && isOfPeriod ? [latest] : null;
 }

@@ -19,20 +19,18 @@ export interface FiguresMeans {
   readonly order: CallOrder;
 }
 
-/** The latest figure of a whole country; null if there is none. */
+/** Null if there is none. */
 export type National = ObservationRecord | Error | null;
 
-/** Demands of which no figures are cached. */
 interface Missing {
   readonly demands: readonly Demand[];
-  /** As `Figures.fetch` takes it. */
   readonly missingAsOf: number | null;
 }
 
-/** Demands that were asked for together, and are pending. */
+/** Demands of a field that are fetched together. */
 class Pending {
   readonly isGuess: boolean;
-  /** Resolves once each of them has an outcome, or is none any more; null as long as they are looked for. */
+  /** Resolves once each has an outcome, or a wrong guess was dropped; null while the cache is read. */
   over: Promise<unknown> | null = null;
 
   constructor(isGuess: boolean) {
@@ -40,29 +38,27 @@ class Pending {
   }
 }
 
-/** Names that are asked for though nothing tells that there are such: outcomes settle if there are. */
 export interface Doubts {
-  /** Number of those that are open. */
   readonly left: number;
   settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
 }
 
-/** Demands that are made, and looked for, in less than a turn. */
+/** Demands that take less than a turn to make and look up. */
 export const FEW = 250;
 
 /**
- * The outcomes of one operation's demands. A demand is new; or pending, if it was asked for and its outcome has yet to come;
- * or resolved: cached, or fetched. What is resolved is there at once, and costs no promise; DataLoader gathers the rest,
- * with the demands of a field as one set: a promise for each of thousands of demands would take longer than they do.
+ * The outcomes of one operation's demands. A demand is new, pending, or resolved. Resolved ones are there
+ * synchronously; DataLoader gathers the rest, the demands of a field as one set, since a promise for each of
+ * thousands would cost more than the demands.
  */
 export class OperationOutcomes {
   readonly #means: FiguresMeans;
   readonly #doubts: Doubts;
-  /** By the names of demands: the outcome if it is resolved, and while it is pending its set. */
+  /** By name of the demand: its outcome, or while it is pending its set. */
   readonly #outcomes = new Map<string, Outcome | Pending>();
   readonly #loader: DataLoader<Missing & { readonly isGuess: boolean }, null>;
   readonly oneState = createOneState();
-  /** True if cached figures are not told before all are there: some field takes nothing old. */
+  /** True if cached figures wait for all others, since some field bounds their age. */
   isTogether = false;
 
   constructor(means: FiguresMeans, doubts: Doubts) {
@@ -74,7 +70,7 @@ export class OperationOutcomes {
     });
   }
 
-  /** Makes a result of the outcomes of demands, in their order; at once if they are all resolved. */
+  /** Synchronous if all demands are resolved. */
   of<Result>(
     demands: readonly Demand[],
     make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
@@ -83,8 +79,7 @@ export class OperationOutcomes {
     const pending = this.#ask(demands, isGuess);
     if (pending.length === 0) return make(this.#resolved(demands));
     return whenAll(pending.map(({ over }) => over)).then(() => {
-      // A guess that was wrong has left nothing: what is wanted of it is asked for anew. Nothing is pending with a set that is
-      // over, so each guess leads to that once.
+      // A wrong guess leaves no outcome: what is wanted of it is asked for again, once.
       const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
       if (mayBeUnmet && demands.some((demand) => !this.#outcomes.has(this.#nameOf(demand))))
         return this.of(demands, make);
@@ -92,7 +87,7 @@ export class OperationOutcomes {
     });
   }
 
-  /** Has the new ones of these demands looked for and fetched; returns the sets that they are pending with. */
+  /** Fetches the new demands; returns the sets that any of them wait for. */
   #ask(demands: readonly Demand[], isGuess: boolean): readonly Pending[] {
     const pendingSet = new Pending(isGuess);
     const pending = new Set<Pending>();
@@ -114,7 +109,6 @@ export class OperationOutcomes {
     return pendingSet.over === null ? [...pending] : [pendingSet, ...pending];
   }
 
-  /** The outcomes of demands that are resolved, as the operation tells them. */
   #resolved(demands: readonly Demand[]): readonly Outcome[] {
     const outcomes = demands.map(
       (demand) => this.outcomeOf(demand) ?? new Error(`No outcome of ${demand.key}.`),
@@ -123,19 +117,18 @@ export class OperationOutcomes {
     return this.oneState.of(demands, outcomes);
   }
 
-  /** The name that a demand is asked by: that of the whole series for some years, if the operation has asked for that. */
+  /** Some years are found under the name of the whole series if the operation has asked for that. */
   #nameOf(demand: Demand): string {
     if (demand.years === null) return demand.name;
     const whole = wholeOf(demand);
     return this.#outcomes.has(whole.name) ? whole.name : demand.name;
   }
 
-  /** Lists what has come of demands, by their names. */
   *came(): Iterable<readonly [name: string, outcome: Outcome]> {
     for (const [name, outcome] of this.#outcomes) if (!(outcome instanceof Pending)) yield [name, outcome];
   }
 
-  /** Returns the outcome of a demand that is resolved; undefined for any other. Asks for nothing. */
+  /** Undefined unless resolved. Asks for nothing. */
   outcomeOf(demand: Demand): Outcome | undefined {
     const outcome = this.#outcomes.get(demand.name);
     if (outcome !== undefined && !(outcome instanceof Pending)) return outcome;
@@ -143,7 +136,7 @@ export class OperationOutcomes {
     return ofWhole instanceof Pending ? undefined : ofWhole;
   }
 
-  /** Resolves the demands that are cached, many of them in turns; returns the others. */
+  /** Resolves cached demands, many of them in turns; returns the others. */
   #missingIn(demands: readonly Demand[]): PromiseOrValue<Missing> {
     if (demands.length <= FEW) return this.#notCached(demands);
     const { sending, batchGate } = this.#means;
@@ -175,8 +168,8 @@ export class OperationOutcomes {
   }
 
   /**
-   * Has the demands of a set that aren't cached fetched. An error that is thrown is the outcome of all that are pending then.
-   * @returns the set's `over`; null if all of them are cached
+   * What is thrown becomes the outcome of all that are still pending.
+   * @returns null if all demands are cached
    */
   #fetch(set: Pending, demands: readonly Demand[]): Promise<unknown> | null {
     const missing = this.#missingIn(demands);
@@ -191,7 +184,6 @@ export class OperationOutcomes {
     });
   }
 
-  /** Fetches the sets that are to leave together, and resolves their demands. */
   async #fetchAll(sets: readonly (Missing & { readonly isGuess: boolean })[]): Promise<null[]> {
     const { figures, sending } = this.#means;
     const demands = sets.flatMap((set) => set.demands);

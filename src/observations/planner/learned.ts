@@ -1,49 +1,46 @@
 import { nameOfYears, type Pair, pairKey, type Rectangle, type RowsOf, type YearRange } from './demand.ts';
 
-/** Rows after which the data route is seen to end when no `limit` is given. */
+/** Observed length of an answer without `limit`. */
 export const DEFAULT_MAX_ROWS = 100;
 
-/** The most rows that a data call brings, until the service shows another figure. */
+/** Until the service shows another maximum. */
 const ASSUMED_MAX_ROWS = 1000;
 
-/** The years assumed of an unknown series: since the earliest series began. */
+/** Of a series of unknown length: since the earliest series began. */
 const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
 
-/** Rows assumed of such a series: one a year. */
+/** One row a year. */
 const ASSUMED_SERIES_ROWS = 77;
 
-/** Pairs whose row count is cached: more than all countries times all indicators. */
+/** More than all countries times all indicators. */
 const MAX_PAIRS = 50_000;
 
-/** Pairs known after which no further empty pair is cached: anybody can make up names. */
+/** From here on no further empty pair is noted: anybody can make up names. */
 const MAX_EMPTY_PAIRS = MAX_PAIRS / 2;
 
 const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
 
-/** Names of one kind that are cached. */
 const MAX_NAMES = 20_000;
 
-/** Milliseconds that a fact holds without new evidence. Then it is taken for unknown, and found out anew. */
+/** Without new evidence, a fact expires and is found out again. */
 const FACT_LIFE_MS = 10 * 60_000;
 
-/** Facts on the data route that single answers show, each with a value for the unknown. */
+/** What answers have shown of the data route, each with a value for unknown. */
 export interface Facts {
-  /** The most rows that one call brings. */
+  /** Maximum rows of one call. */
   maxRows: number;
-  /** Rows at which an answer without `limit` ends. */
   defaultRows: number;
-  /** Use of `limit`, which isn't specified: answers mention one (`told`), or take it, or refuse it. */
+  /** `limit` isn't specified: answers have mentioned one (`told`), or the service has taken it, or refused it. */
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
-  /** The lowest `limit` that was refused without a word on the accepted ones; infinite if none was. */
+  /** Lowest `limit` that was refused without naming the accepted ones; infinite if none was. */
   refusedLimit: number;
-  /** Effect of a `limit` that is taken; a service may ignore it. */
   limitEffect: 'unknown' | 'heeded' | 'ignored';
   /**
-   * Use of `start_year` and `end_year`, which the route's specification doesn't name: rows of the named years have
-   * come, or rows of others too, or a call with them has been refused that was answered without.
+   * `start_year` and `end_year`, which the specification doesn't name for this route: rows of the named years came,
+   * or of others too, or a call with them was refused that was answered without.
    */
   yearsParam: 'unknown' | 'accepted' | 'ignored' | 'refused';
-  /** Worth of `meta.total`: it has counted rows beyond those sent, it isn't there, or nothing is known yet. */
+  /** `true` once `meta.total` has counted rows beyond those sent, `untold` if it isn't there. */
   totals: 'unknown' | 'true' | 'untold';
 }
 
@@ -57,7 +54,7 @@ const UNKNOWN_FACTS: Readonly<Facts> = {
   totals: 'unknown',
 };
 
-/** The years of a series, from the first row to the last. */
+/** First and last year of a series. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -65,11 +62,9 @@ export interface Span {
 
 export type Dimension = 'countries' | 'metrics';
 
-/** An answer to a data call, as far as it tells how the service behaves. */
 export interface NotedAnswer {
   readonly received: number;
   readonly meta: { readonly total: number | null; readonly limit: number | null };
-  /** The figures that came. */
   readonly rows: readonly Pair[];
 }
 
@@ -79,19 +74,18 @@ type NameSet = Iterable<string> & {
   add(name: string): unknown;
 };
 
-/** As many names as are cached: further ones are not. */
+/** Drops names beyond the maximum. */
 class BoundedNames extends Set<string> {
   override add(name: string): this {
     return this.size < MAX_NAMES ? super.add(name) : this;
   }
 }
 
-/** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
 function createFacts(now: () => number) {
   let current = UNKNOWN_FACTS;
-  /** Instants up to which facts are known, by their names. */
+  /** Expiry of each fact by its name. */
   const untilMs = new Map<string, number>();
-  /** The first of these instants. */
+  /** The earliest of these. */
   let allUntilMs = Number.POSITIVE_INFINITY;
   function facts(): Readonly<Facts> {
     const nowMs = now();
@@ -107,7 +101,6 @@ function createFacts(now: () => number) {
 
   return {
     facts,
-    /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
     learn(some: Partial<Facts>): void {
       const names = Object.keys(some) as (keyof Facts)[];
       const nowMs = now();
@@ -124,7 +117,7 @@ function createNames(): Readonly<Record<Dimension, NameSet>> {
   return { countries: new BoundedNames(), metrics: new BoundedNames() };
 }
 
-/** Keeps what answers tell of the service. It is shared by all callers: none of it is a figure. */
+/** What answers tell of the service, shared by all callers: none of it is a figure. */
 export function createLearned(now: () => number) {
   const { facts, learn } = createFacts(now);
   const byPair = new Map<string, number>();
@@ -149,10 +142,9 @@ export function createLearned(now: () => number) {
   return {
     facts,
     learn,
-    /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
+    /** Names that the service has answered for, and so doesn't refuse. In the spelling of the call. */
     answered,
     /**
-     * Learns from an answer: the treatment of `limit`, the names of the call, and those of the figures that came.
      * @param limit the limit that was asked for
      * @returns all facts, as of now
      */
@@ -177,25 +169,23 @@ export function createLearned(now: () => number) {
     },
     /** Names in the service's own lists. */
     listed: createNames(),
-    /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
+    /** From the last list of countries, in its order; empty before one came. */
     get countryCodes() {
       return countryCodes;
     },
     learnCountryCodes(codes: readonly string[]): void {
       countryCodes = new Set(codes);
     },
-    /** Names that figures have come for: codes in upper case, keys as the service spells them. */
+    /** Codes in upper case, keys as the service spells them. */
     figured,
-    /** A pair of them that a figure has come for; null before the first. */
+    /** A pair that has had a figure; null before the first. */
     get figuredPair() {
       return figuredPair;
     },
     seriesRows,
-    /** True if the length of a series is known rather than assumed. */
     hasSeriesRows(countryCode: string, metricKey: string): boolean {
       return byPair.has(pairKey(countryCode, metricKey));
     },
-    /** Notes the number of rows of a whole series, and their years if they are known. */
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const rowCount = byPair.get(key);
@@ -203,13 +193,12 @@ export function createLearned(now: () => number) {
       byPair.set(key, rows);
       if (span === null) spans.delete(key);
       else spans.set(key, span);
-      // Pairs that the service holds nothing of tell nothing of the length of the others.
+      // Empty pairs say nothing about the length of others.
       const metric = byMetric.get(metricKey) ?? { pairs: 0, rows: 0 };
       metric.pairs += Number(rows > 0) - Number((rowCount ?? 0) > 0);
       metric.rows += rows - (rowCount ?? 0);
       byMetric.set(metricKey, metric);
     },
-    /** Expected rows of a series within a range of years. */
     rowsWithin(years: YearRange): RowsOf {
       const name = nameOfYears(years);
       return (countryCode, metricKey) => {
@@ -221,12 +210,11 @@ export function createLearned(now: () => number) {
         return Math.ceil(seriesRows(countryCode, metricKey) * share);
       };
     },
-    /** True if the rows of a series within a range of years are known rather than assumed. */
     hasRowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean {
       const key = pairKey(countryCode, metricKey);
       return spans.has(key) || byPair.get(key) === 0 || ranges.get(key)?.name === nameOfYears(years);
     },
-    /** Notes the number of rows of a series within a range of years, for the last range only. */
+    /** Only the last range of a pair is noted. */
     learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void {
       const key = pairKey(countryCode, metricKey);
       const name = nameOfYears(years);
@@ -236,7 +224,6 @@ export function createLearned(now: () => number) {
   };
 }
 
-/** The facts that an answer shows of how the service treats `limit`. */
 function limitFacts(
   { received, meta }: NotedAnswer,
   asked: number | undefined,
@@ -252,19 +239,18 @@ function limitFacts(
   if (asked !== undefined) shown.limitParam = 'accepted';
   if (asked !== undefined && received > asked) shown.limitEffect = 'ignored';
   else if (asked !== undefined && received > defaultRows) shown.limitEffect = 'heeded';
-  // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
+  // The next answer of as many rows must not look cut by a limit.
   if (received > (shown.maxRows ?? maxRows)) shown.maxRows = received + 1;
   if (meta.total === null) shown.totals = 'untold';
   else if (meta.total > received) shown.totals = 'true';
   return shown;
 }
 
-/** True if a call may name years: nothing has shown lately that the service takes none. */
+/** Unless the service has shown lately that it takes none. */
 export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
   return yearsParam !== 'refused' && yearsParam !== 'ignored';
 }
 
-/** Number of years of a span that lie in a range. */
 function yearsWithin(range: YearRange, span: Span): number {
   const from = Math.max(span.from, range.from ?? span.from);
   return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);

@@ -39,9 +39,8 @@ import { type CoverLimits, tiled } from './tiling.ts';
  */
 
 /**
- * Rectangles that hold each of the pairs, as few as we can find, each within the limits. A pair that exceeds them
- * alone gets a rectangle of its own. Codes and keys are compared as they are; the order of the pairs makes no
- * difference.
+ * As few rectangles as we can find that hold all pairs, each within the limits; a pair beyond them gets its own.
+ * Names are compared as they are, and the order of pairs makes no difference.
  */
 export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsOf): readonly Rectangle[] {
   return taken(covering(pairs, limits, rowsOf));
@@ -49,7 +48,7 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
 
 const STEP_PAIRS = 512;
 
-/** Covers as {@link cover} does; null if it takes more calls than these. One call that can't do is told at once. */
+/** As {@link cover}; null if it takes more calls than these. Quick if one call is the maximum. */
 export function coverWithin(
   mostCalls: number,
   pairs: readonly Pair[],
@@ -57,14 +56,14 @@ export function coverWithin(
   rowsOf: RowsOf,
 ): readonly Rectangle[] | null {
   const { countryCodes, metricKeys } = smallestAround(pairs);
-  // A pair that exceeds the limits alone still gets its call.
+  // A single pair always gets its call.
   const isOne = countryCodes.length * metricKeys.length <= 1;
   if (mostCalls <= 1 && !isOne && !fitsCall({ countryCodes, metricKeys }, limits, rowsOf)) return null;
   const rectangles = cover(pairs, limits, rowsOf);
   return rectangles.length <= mostCalls ? rectangles : null;
 }
 
-/** Covers as {@link cover} does, in steps, since thousands of pairs take long. */
+/** As {@link cover}, in steps, since thousands of pairs take long. */
 export function* covering(
   pairs: readonly Pair[],
   limits: CoverLimits,
@@ -72,7 +71,7 @@ export function* covering(
 ): Steps<readonly Rectangle[]> {
   const whole = smallestAround(pairs);
   const { countryCodes, metricKeys } = whole;
-  // With more names than rows, the names alone take long to add up: in steps, then.
+  // With more cells than rows, adding them up takes long, and is left to the steps.
   if (countryCodes.length * metricKeys.length <= limits.maxRows && fitsCall(whole, limits, rowsOf)) {
     return pairs.length === 0 ? [] : [whole];
   }
@@ -101,7 +100,7 @@ function smallestAround(pairs: readonly Pair[]): Rectangle {
   return { countryCodes: [...codes].sort(), metricKeys: [...keys].sort() };
 }
 
-/** True if one call may bring the rectangle: as `enclose` tells of all cells, without a grid. */
+/** As `enclose` decides for all cells, without a grid. */
 function fitsCall(
   rectangle: Rectangle,
   { maxRows, maxCodes, maxAddress }: CoverLimits,
@@ -115,7 +114,7 @@ function fitsCall(
   );
 }
 
-/** Characters of a list of names in an address. */
+/** With commas between the names. */
 function addressLength(names: readonly string[]): number {
   return names.reduce((sum, name) => sum + name.length, Math.max(0, names.length - 1));
 }
@@ -133,7 +132,7 @@ function chosen(names: readonly string[], indexes: readonly number[]): readonly 
   return indexes.flatMap((index) => names[index] ?? []);
 }
 
-/** Rows that a call for the rectangle is expected to bring; beyond `most` they aren't added up any further. */
+/** Stops adding beyond `most`. */
 export function expectedRows(
   { countryCodes, metricKeys }: Rectangle,
   rowsOf: RowsOf,
@@ -150,43 +149,40 @@ export function expectedRows(
 interface ModePlan {
   /** Pairs to ask for with `latest=true`. */
   readonly latest: readonly Pair[];
-  /** Pairs to ask for whole; the latest figure of any of them, and any range of years, is taken from its series. */
+  /** Asked for whole: their latest figures and ranges are taken from the series. */
   readonly series: readonly Pair[];
-  /** Pairs to ask for within some years alone. */
   readonly ranges: readonly RangePlan[];
 }
 
-/** Pairs that calls for one range of years bring. */
 interface RangePlan {
   readonly years: YearRange;
   readonly pairs: readonly Pair[];
 }
 
 interface ModeLimits extends CoverLimits {
-  /** Rows beyond those of separate calls that a merged plan may bring. */
+  /** Rows that a merged plan may bring beyond those of separate calls. */
   readonly overfetchRows: number;
 }
 
-/** Ranges beyond which calls are judged by their rows alone. */
+/** Beyond this number of ranges, calls are estimated from rows alone. */
 const MANY = 250;
 
-/** Share of the rows of whole series below which that many ranges are taken to save calls. */
+/** Many ranges are taken to save calls if they have less than this share of the rows of whole series. */
 const WORTHWHILE_SHARE = 0.9;
 
-/** Expected rows of a series that a call for a range of years brings; null if the service takes no years. */
+/** Null if the service takes no years. */
 type RowsWithin = ((years: YearRange) => RowsOf) | null;
 
-/** Calls for so many rows, at the least. */
 function callsFor(rows: number, { maxRows }: ModeLimits): number {
   return Math.ceil(rows / maxRows);
 }
 
-/** Rows of pairs, each of which fits a call. */
+/** Capped for each pair at what a call brings. */
 function rowsOf(pairs: readonly Pair[], rows: RowsOf, { maxRows }: ModeLimits): number {
   return sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
 }
 
-/** Plans many ranges by their rows alone, since to cover them takes long; null if whole series bring about as few. */
+/** By rows alone, since covering them takes long; null if whole series take about as few calls. */
 function chooseByRows(
   ranges: readonly RangeOfPair[],
   alternative: ModePlan,
@@ -209,7 +205,7 @@ function chooseByRows(
   return best;
 }
 
-/** Demands by pairs. A pair whose whole series is demanded stands there alone: it answers its other demands. */
+/** A pair whose whole series is demanded is only in `series`, which answers its other demands. */
 interface WantedPairs {
   readonly latest: ReadonlyMap<string, Pair>;
   readonly series: ReadonlyMap<string, Pair>;
@@ -236,7 +232,7 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
     if (span !== null) {
       ranges.set(key, { pair: demand, years: span });
     } else {
-      // Ranges that together are every year: the whole series.
+      // Together the ranges are every year.
       ranges.delete(key);
       series.set(key, demand);
     }
@@ -249,7 +245,7 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
   return { latest, series, ranges };
 }
 
-/** Ways to ask for ranges: all by the span of them, so that they share calls, and each by itself. */
+/** All ranges by their common span, so that they share calls, or each by itself. */
 function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
   const byName = Map.groupBy(ranges, ({ years }) => nameOfYears(years));
   const planOf = (years: YearRange, some: readonly RangeOfPair[]) => ({
@@ -261,7 +257,7 @@ function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
   return byName.size === 1 || span === null ? [apart] : [[planOf(span, ranges)], apart];
 }
 
-/** Latest figures and whole series: apart, or as series all of them. */
+/** Apart, or everything as series. */
 function* choosingWhole(
   wanted: { readonly latest: ReadonlyMap<string, Pair>; readonly series: ReadonlyMap<string, Pair> },
   limits: ModeLimits,
@@ -297,17 +293,15 @@ function* countingCalls(
   return calls;
 }
 
-/** Pairs of a plan that are asked for together. */
 export interface PlanPart {
   readonly mode: Mode;
-  /** The years of series to ask for, as long as the service takes any; null for all of them. */
+  /** Null for all years. */
   readonly years: YearRange | null;
   readonly pairs: readonly Pair[];
-  /** Rows that each pair is expected to have. */
   readonly rowsOf: RowsOf;
 }
 
-/** The calls that a plan asks for: one part for each mode and range of years, none of them empty. */
+/** One part for each mode and range of years, none of them empty. */
 function partsOf(
   { latest, series, ranges }: ModePlan,
   seriesRows: (pairs: readonly Pair[]) => RowsOf,
@@ -340,7 +334,7 @@ export interface Planning extends CallBounds {
   readonly overfetchRows: number;
 }
 
-/** Characters of codes and keys in one address; servers and proxies take 8,000 and more. */
+/** Length of names in one address; servers and proxies take 8,000 characters and more. */
 const MAX_ADDRESS = 6_000;
 
 export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
@@ -348,11 +342,10 @@ export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
 }
 
 /**
- * Plans which demands to ask for as latest, as series, and within some years, in steps: for thousands of demands, each
- * step takes milliseconds. Latest figures and series cannot share a call, but a series holds its latest figure. Asks for
- * everything as series if that takes fewer calls and brings no more unwanted rows than the budget allows.
- *
- * Asks for a range of years as such if that takes fewer calls than whole series: whole ones are better to hold.
+ * Plans which demands to ask for as latest, as series, or within some years, in steps: for thousands of demands each
+ * takes milliseconds. Latest figures and series can't share a call, but a series includes its latest figure: all
+ * become series if that takes fewer calls, within the budget of unwanted rows. Ranges are asked for as such only if
+ * they take fewer calls than whole series, which cache better.
  */
 export function* planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
   if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
@@ -377,7 +370,7 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
     return choice ?? whole;
   }
   const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
-  // Ranges that fit one call beat whole series that don't: the calls that those take are no matter then, and dear to tell.
+  // Ranges that fit one call beat longer whole series, whose calls are expensive to count.
   const isWholeLong = callsFor(rowsOf(whole.series, seriesRows, limits), limits) > 1;
   if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
   const plans: [ModePlan, number][] = [];
@@ -392,10 +385,9 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   return best;
 }
 
-/** Demands that take milliseconds to plan. */
 const LONG_PLAN = 1_000;
 
-/** Plans demands, many of them in turns that are shared with nothing else. Latest figures alone need no planning. */
+/** Many demands are planned in turns of their own. Latest figures alone need no planning. */
 export function planOf(
   job: Job,
   demands: readonly Demand[],
@@ -414,7 +406,7 @@ async function betweenTurns<Value>(job: Job, work: () => PromiseOrValue<Value>):
   return value;
 }
 
-/** Plans demands in turns, and tells which of them are better asked for within their years alone. */
+/** Tells which demands are better asked for by their years alone. */
 export async function rangesOf(
   job: Job,
   demands: readonly Demand[],
@@ -438,13 +430,12 @@ function* planningParts(demands: readonly Demand[], planning: Planning): Steps<r
   );
 }
 
-/** A rectangle, and the pairs that it answers. */
 interface Share {
   readonly rectangle: Rectangle;
   readonly pairs: readonly Pair[];
 }
 
-/** Covers pairs in turns, and gives each to the first rectangle that holds it. */
+/** Gives each pair to the first rectangle that holds it. */
 export function sharesOf(
   job: Job,
   pairs: readonly Pair[],
@@ -478,10 +469,9 @@ function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>)
   return shares;
 }
 
-/** Calls and rows that demands are planned to take. An answer that is cut short, or refused, takes more. */
+/** Of a plan; answers that are cut or refused take more. */
 interface Estimate {
   readonly calls: number;
-  /** Rows that the calls are expected to bring. */
   readonly rows: number;
 }
 
@@ -493,7 +483,7 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
   return total;
 }
 
-/** True if demands are planned to take no more than this, which their rows or one call often tell at once. */
+/** Often decided early, by rows or by a single call. */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
   const limits = limitsOf(planning);
   const parts = taken(planningParts(demands, planning));
@@ -518,15 +508,15 @@ function add(
 }
 
 /**
- * Rows of series to plan by. A first call for series of unknown length asks for all of them: the service's total then
- * tells how many calls the rest takes, and the rows that came are kept. That is as many calls as if the lengths had
- * been known, while a guess is paid for either way. A guess is needed only if the service gives no totals.
+ * Rows to plan series by. The first call asks for all series of unknown length: the total then tells how many calls
+ * the rest takes, and the rows that came are kept, so it takes as many calls as with known lengths. Only without
+ * totals is a guess needed.
  */
 function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   return hopeful(wanted, learned.facts(), learned.seriesRows, learned.hasSeriesRows);
 }
 
-/** The years and rows to plan by if whole series are asked for in place of some years. */
+/** For whole series in place of some years. */
 export function inWhole(
   pairs: readonly Pair[],
   { learned }: Planning,

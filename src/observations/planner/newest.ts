@@ -1,7 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { compareTimes, type Period, periodIn, periodOf, timeIn } from '../../shared/periods.ts';
 
-/** The fields that decide which of several rows is the newest. */
 interface Dated {
   readonly year: number;
   readonly period: string;
@@ -10,11 +9,11 @@ interface Dated {
   readonly retrievedAt: string;
   readonly datasetVersion?: string | null;
   readonly source?: string;
-  /** The row as it was sent: tells apart rows that are alike in all else. */
+  /** As sent: distinguishes rows that are alike in all else. */
   readonly record?: object;
 }
 
-/** The newest row, in any order of them: see {@link compareAge}. */
+/** See {@link compareAge}; the order of rows makes no difference. */
 export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
   let newest: Row | null = null;
   for (const row of rows) {
@@ -24,19 +23,19 @@ export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
 }
 
 /**
- * Tells which row is the newer one: positive if the first is. This is the one order of figures, which the SDL states at
+ * Positive if the first row is newer. This is the one order of figures, as the SDL states it at
  * `Country.observation`:
  *
- * 1. the later year of the row, also if its period says another
- * 2. the period that ends later; one that can't be read ends with the year
- * 3. the longer period: a year before its last half, quarter, month, week and day; one that can't be read comes last
- * 4. the later point in time that a stock was taken at, and one before none
- * 5. the figure of the whole country before those of places, and these by their names
+ * 1. the later year of the row, even if its period says another
+ * 2. the period that ends later; an unreadable one ends with the year
+ * 3. the longer period: a year before its last half, quarter, month, week and day; an unreadable one comes last
+ * 4. the later point in time of a stock, and one before none
+ * 5. the figure of the whole country before those of places, and these by name
  * 6. the later retrieval, by the instant
  * 7. the later release of the dataset, as its name sorts
- * 8. the source whose key comes first, and then all else that a row says, as texts sort
+ * 8. the source whose key comes first, and then the rest of the row, as strings sort
  *
- * It knows no order of rows: two rows that are not copies of one another are never alike.
+ * The position of rows doesn't count, and only copies are equal.
  */
 function compareAge(a: Dated, b: Dated): number {
   return compareInTime(a, b) || compareOfOneTime(a, b);
@@ -57,9 +56,8 @@ function compareOfOneTime(a: Dated, b: Dated): number {
 }
 
 /**
- * Puts the rows of a series in their one order, whatever call brought them: the oldest first, and of rows of one time
- * the one that would be the latest. Mostly they come in it, or the years run down.
- * @returns the same list
+ * Sorts a series in place: oldest first, and of rows of one time the latest first. Rows mostly come sorted, by rising
+ * or falling years.
  */
 export function putInOrder<Row extends Dated>(rows: Row[]): Row[] {
   const compare = (a: Row, b: Row) => compareInTime(a, b) || compareOfOneTime(b, a);
@@ -74,7 +72,7 @@ function comparePeriods(a: Dated, b: Dated): number {
   const [one, other] = [periodOf(a), periodOf(b)];
   return (
     compareStrings(endOf(one, a), endOf(other, b)) ||
-    // Of two periods that end together, the one that begins earlier is longer.
+    // Of periods that end together, the earlier start is the longer one.
     compareStrings(other?.firstDay ?? UNREAD, one?.firstDay ?? UNREAD)
   );
 }
@@ -86,12 +84,12 @@ function endOf(period: Period | null, { year }: Dated): string {
   return period?.lastDay ?? `${String(year).padStart(4, '0')}-12-31`;
 }
 
-/** The last day that a stock may have been taken on; empty if none is named, or none can be read. */
+/** Empty if none is named or readable. */
 function asOfDay({ asOfPeriod }: Dated): string {
   return asOfPeriod === null ? '' : (periodIn(asOfPeriod)?.lastDay ?? '');
 }
 
-/** The whole content of a row, in one order of its fields: tells apart texts that mean the same. */
+/** In one order of fields: distinguishes strings that mean the same. */
 function contentOf({ period, asOfPeriod, retrievedAt, record = {} }: Dated): string {
   const fields = Object.entries(record).sort(([a], [b]) => compareStrings(a, b));
   return JSON.stringify([period, asOfPeriod, retrievedAt, fields]);
@@ -104,13 +102,13 @@ function compareStrings(a: string, b: string): number {
 type Row = ObservationRecord;
 
 /**
- * The rows of a series of which, by the service's own choice, any may be the latest figure: those of the newest year
- * whose period ends on the same day, or on a day that can't be known.
+ * The rows that a service may choose as the latest figure: those of the newest year whose period ends on the same
+ * day, or on an unknown one.
  */
 export function newestRows(rows: readonly Row[]): readonly Row[] {
   const newest = rows.length < 2 ? null : newestOf(rows);
   if (newest === null) return rows;
-  // Mostly a year has one row: then no period is looked at.
+  // Mostly a year has one row: then no period is read.
   if (rows.findIndex((row) => row !== newest && row.year === newest.year) < 0) return [newest];
   const end = lastDayOf(newest);
   return distinct(
@@ -124,8 +122,8 @@ export function newestRows(rows: readonly Row[]): readonly Row[] {
 }
 
 /**
- * Returns the newest that may be the latest figure: one of the whole country stands before those of places. A series
- * tells its latest figure if there is just one.
+ * The newest rows that may be the latest figure: a national one precedes those of places. A series determines its
+ * latest figure if this is a single row.
  */
 export function contenders(rows: readonly Row[]): readonly Row[] {
   const newest = newestRows(rows);
@@ -134,9 +132,8 @@ export function contenders(rows: readonly Row[]): readonly Row[] {
 }
 
 /**
- * Returns true if a row that the service chose as the latest figure at an instant is that still, by the rows of the
- * series: it is one of them, and none for that time or a later one has been written since. The service may choose by
- * another rule than ours.
+ * True if a row that the service once chose as the latest must still be its choice: it is in the series, and no row
+ * for that time or later has been written since. The service may choose by another rule than ours.
  */
 export function isLatestStill(chosen: Row, rows: readonly Row[], chosenAtMs: number): boolean {
   const isSince = ({ retrievedAt }: Row) => (timeIn(retrievedAt)?.lastMs ?? Infinity) >= chosenAtMs;
@@ -146,17 +143,17 @@ export function isLatestStill(chosen: Row, rows: readonly Row[], chosenAtMs: num
   );
 }
 
-/** The last day of a row's period; null if no rule reads it. */
+/** Null if no rule reads it. */
 function lastDayOf(row: Row): string | null {
   return periodOf(row)?.lastDay ?? null;
 }
 
-/** Names the period of a row, in any spelling; a period that no rule reads keeps its text. */
+/** Equal for all spellings of a period; an unreadable one keeps its text. */
 export function periodKeyOf(row: { readonly year: number; readonly period: string }): string {
   return periodOf(row)?.key ?? row.period;
 }
 
-/** Figures for the same place and period as one of them, with that one. */
+/** Includes the figure itself. */
 export function alikeWith(one: Row, rows: readonly Row[]): readonly Row[] {
   if (rows.length === 1) return rows;
   const period = periodKeyOf(one);
@@ -165,12 +162,10 @@ export function alikeWith(one: Row, rows: readonly Row[]): readonly Row[] {
   return distinct(rows.filter(isAlike));
 }
 
-/** The rows without copies of the same row. */
 export function distinct(rows: readonly Row[]): readonly Row[] {
   return rows.length === 1 ? rows : [...new Map(rows.toReversed().map((row) => [nameOf(row), row])).values()];
 }
 
-/** True if two rows are copies of each other. */
 export function areCopies(a: Row, b: Row): boolean {
   return nameOf(a) === nameOf(b);
 }
@@ -192,7 +187,6 @@ function nameOf(row: Row): string {
   ]);
 }
 
-/** The sources of figures, each once, in the order of their keys. */
 export function sourcesOf(rows: readonly Row[]): readonly string[] {
   return [...new Set(rows.map(({ source }) => source))].sort();
 }

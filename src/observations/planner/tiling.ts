@@ -19,18 +19,18 @@ export interface CoverLimits {
 interface Grid {
   readonly lines: readonly string[];
   readonly columns: readonly string[];
-  /** Expected rows by cell, also of cells that nobody demands. */
+  /** Expected rows by cell, demanded or not. */
   readonly rows: Float64Array;
-  /** Characters that each column takes in an address, with a comma. */
+  /** Length of each column's name with a comma. */
   readonly columnLengths: Float64Array;
   readonly limits: CoverLimits;
   readonly flipped: Grid;
 }
 
-/** Demanded cells; ascending in every parameter of this type. */
+/** Demanded cells, always ascending. */
 type Cells = readonly number[];
 
-/** Demanded cells that one call is to bring, with the rows of the smallest rectangle that holds them all. */
+/** The demanded cells of one call, and the rows of the smallest rectangle around them. */
 interface Part {
   readonly cells: Cells;
   readonly rows: number;
@@ -77,7 +77,7 @@ function lengthsOf(names: readonly string[]): Float64Array {
   return Float64Array.from(names, (name) => name.length + 1);
 }
 
-/** The same cells as the flipped grid counts them, in no order. */
+/** Cells of the flipped grid, unsorted. */
 function flip(grid: Grid, cells: Cells): number[] {
   const height = grid.lines.length;
   const width = grid.columns.length;
@@ -88,7 +88,7 @@ function ascending(cells: number[]): number[] {
   return cells.sort((a, b) => a - b);
 }
 
-/** Rows of the cells themselves, without the others of a rectangle around them. */
+/** Without the other cells of a rectangle around them. */
 function demandedRows(grid: Grid, cells: Cells): number {
   return cells.reduce((sum, cell) => sum + rowsAt(grid, cell), 0);
 }
@@ -97,13 +97,12 @@ function rowsAt(grid: Grid, cell: number): number {
   return grid.rows[cell] as number;
 }
 
-/** Indexes of the lines and columns of a rectangle, ascending. */
+/** Ascending indexes of the lines and columns of a rectangle. */
 interface Bounds {
   readonly lines: readonly number[];
   readonly columns: readonly number[];
 }
 
-/** The smallest rectangle that holds the cells. */
 function boundsOf(grid: Grid, cells: Cells): Bounds {
   const width = grid.columns.length;
   const hasLine = new Uint8Array(grid.lines.length);
@@ -115,14 +114,13 @@ function boundsOf(grid: Grid, cells: Cells): Bounds {
   return { lines: marked(hasLine), columns: marked(hasColumn) };
 }
 
-/** Indexes of the flags that are set, ascending. */
 function marked(flags: Uint8Array): number[] {
   const indexes: number[] = [];
   for (let index = 0; index < flags.length; index++) if (flags[index] === 1) indexes.push(index);
   return indexes;
 }
 
-/** The cells as one part; undefined if a single call cannot bring them. */
+/** Undefined if a single call can't bring them. */
 function enclose(grid: Grid, cells: Cells): Part | undefined {
   const { maxRows, maxCodes, maxAddress } = grid.limits;
   const { lines, columns } = boundsOf(grid, cells);
@@ -145,7 +143,6 @@ function lengthAt(names: readonly string[], index: number): number {
   return (names[index] as string).length;
 }
 
-/** True if a call can bring the cell at all. */
 function fitsAlone(grid: Grid, cell: number): boolean {
   const { maxRows, maxCodes, maxAddress } = grid.limits;
   const width = grid.columns.length;
@@ -153,16 +150,16 @@ function fitsAlone(grid: Grid, cell: number): boolean {
   return rowsAt(grid, cell) <= maxRows && maxCodes >= 1 && address <= maxAddress;
 }
 
-/** Demanded cells of one line that fit one call together: a whole line, or the pieces of one that is too long. */
+/** Demanded cells of one line that fit one call: a line, or a piece of a long one. */
 interface Segment {
   readonly line: number;
   readonly cells: number[];
-  /** Rows of each of the cells: in one place, because weighing reads them all the time. */
+  /** Rows by cell: kept together because weighing reads them all the time. */
   readonly cellRows: number[];
   rows: number;
 }
 
-/** The cells line by line. Each cell has to fit a call alone. */
+/** Each cell has to fit a call alone. */
 function segmentsOf(grid: Grid, cells: Cells): Segment[] {
   const { maxRows, maxCodes, maxAddress } = grid.limits;
   const width = grid.columns.length;
@@ -189,20 +186,20 @@ function segmentsOf(grid: Grid, cells: Cells): Segment[] {
   return segments;
 }
 
-/** A part in the making. By its sums, weighing, which comes far more often than adding, is one pass. */
+/** Keeps sums so that weighing a segment, far more frequent than adding one, is one pass. */
 class CallBuilder {
   readonly #grid: Grid;
   readonly #cells: number[] = [];
   readonly #columns: number[] = [];
-  /** By column: 1 until a segment has brought it. A number, so that weighing multiplies rather than branches. */
+  /** By column: 1 until a segment has brought it. A number, so that weighing multiplies instead of branching. */
   readonly #isNew: Uint8Array;
-  /** By column: the rows that it would bring for the lines so far. */
+  /** By column: rows that it would bring for the lines so far. */
   readonly #rowsOfColumn: Float64Array;
-  /** By line: the rows that it would bring for the first columns; their number stands in `#columnsSummed`. */
+  /** By line: rows that it would bring for the first `#columnsSummed` columns. */
   readonly #rowsOfLine: Float64Array;
   readonly #columnsSummed: Uint32Array;
   #lines = 0;
-  /** Characters in the address. Each name counts with a comma, of which each of both lists has one less. */
+  /** Each name counts with a comma, and each of both lists has one comma less. */
   #address = -2;
   #rows = 0;
 
@@ -223,7 +220,7 @@ class CallBuilder {
     return { cells: this.#cells, rows: this.#rows };
   }
 
-  /** Rows of this part with the segment added; infinite if it does not fit. */
+  /** Infinite if the segment doesn't fit. */
   rowsWith(segment: Segment): number {
     const { columns, columnLengths, lines, limits } = this.#grid;
     const { cells, cellRows } = segment;
@@ -265,7 +262,7 @@ class CallBuilder {
     }
   }
 
-  /** Rows that the line would bring for the columns so far. Only lines that are weighed are ever summed. */
+  /** Summed lazily, for lines that are weighed. */
   #sumLine(line: number): number {
     const base = line * this.#grid.columns.length;
     let sum = this.#rowsOfLine[line] ?? 0;
@@ -284,32 +281,32 @@ class CallBuilder {
  * proposal. All of them are deterministic and bounded.
  */
 
-/** A way to part cells; undefined if it doesn't apply. The cells do not fit one call together, but each does alone. */
+/** Undefined if it doesn't apply. The cells don't fit one call together, but each does alone. */
 type Strategy = (grid: Grid, cells: Cells) => Steps<Part[] | undefined>;
 
-/** Most cells that are parted by trying everything: 3^11 steps, about a millisecond. */
+/** Maximum cells for exhaustive search: 3^11 steps, about a millisecond. */
 const MOST_ENUMERATED = 12;
-/** Cells that `tile` may handle, over all the tilings it tries. */
+/** Cells that `tile` may handle, over all its attempts. */
 const TILING_EFFORT = 20_000;
-/** Most cells for which `tile` grows each tiling it tries; beyond, it cuts them all and grows only the best. */
+/** Above this, `tile` cuts its attempts and grows only the best. */
 const FEW_CELLS = 2_000;
-/** Different lists among the lines, above which they are noise rather than lists that somebody wrote. */
+/** Above this number of different lists, lines are noise rather than lists that somebody wrote. */
 const MOST_LISTS = 24;
-/** Parts that `gather` compares pair by pair. */
+/** Parts that `gather` compares pairwise. */
 const MOST_GATHERED = 100;
 /** Cells times parts that `refine` may plan again. */
 const REFINING_EFFORT = 15_000;
 
-/** Strategies after `chunk`, from the cheapest; each works along lines, and flipped along columns. */
+/** Cheapest first; each works along lines, and flipped along columns. */
 const FURTHER: readonly Strategy[] = [
   flipped(chunk),
   ...[grow, untangle, tile].flatMap((strategy) => [strategy, flipped(strategy)]),
 ];
 
 /**
- * Parts cells into as few rectangles as we know how, each within the limits; one that exceeds them alone has a rectangle of
- * its own. In steps, since many cells take long.
- * @param demanded the cells, in any order
+ * Parts cells into as few rectangles as we know how, within the limits; a cell beyond them gets its own. In steps,
+ * since many cells take long.
+ * @param demanded in any order
  */
 export function* tiled(
   lines: readonly string[],
@@ -351,7 +348,7 @@ function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
   return best;
 }
 
-/** Parts that every tiling has at least; not every set of cells can do with as few. */
+/** A lower bound; not every set of cells can be parted into as few. */
 function fewestCalls(grid: Grid, cells: Cells): number {
   const { maxRows, maxCodes } = grid.limits;
   const { lines, columns } = boundsOf(grid, cells);
@@ -372,7 +369,7 @@ function totalRows(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => sum + part.rows, 0);
 }
 
-/** Sum of squares: least, among parts of equal number and total, if all have the same size. */
+/** Least if parts of equal number and total all have the same size. */
 function unevenness(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => sum + part.rows ** 2, 0);
 }
@@ -388,9 +385,8 @@ function* turnedOver(strategy: Strategy, grid: Grid, cells: Cells): Steps<Part[]
 }
 
 /**
- * Fills a call line after line: the way by hand. No cutting between lines in this order takes fewer calls, so nothing
- * here is ever worse than naming all metrics for some countries at a time. If as many calls allow it, they are made
- * about equal.
+ * Fills calls line by line. In this order no cut takes fewer calls, so the result is never worse than naming all
+ * metrics for some countries at a time. If the number of calls allows it, they are made about equal.
  */
 function* chunk(grid: Grid, cells: Cells): Steps<Part[]> {
   const segments = segmentsOf(grid, cells);
@@ -400,7 +396,7 @@ function* chunk(grid: Grid, cells: Cells): Steps<Part[]> {
   return isBetter(even, full) ? even : full;
 }
 
-/** Cuts between segments, also after a share of rows although more would fit. */
+/** Also cuts after a share of rows although more would fit. */
 function* cut(grid: Grid, segments: readonly Segment[], share = Infinity): Steps<Part[]> {
   const builders: CallBuilder[] = [];
   let rows = 0;
@@ -421,7 +417,7 @@ function* cut(grid: Grid, segments: readonly Segment[], share = Infinity): Steps
   return builders.map((builder) => builder.part);
 }
 
-/** Begins with the longest line that is left, and adds the line that wastes least for its rows, until none fits. */
+/** Starts with the longest line left, and adds the line that wastes least for its rows, until none fits. */
 function* grow(grid: Grid, cells: Cells): Steps<Part[]> {
   const waiting = segmentsOf(grid, cells).sort((a, b) => b.rows - a.rows || a.line - b.line);
   const parts: Part[] = [];
@@ -436,7 +432,7 @@ function* grow(grid: Grid, cells: Cells): Steps<Part[]> {
   return parts;
 }
 
-/** Takes the segment out of those that wait; undefined if none fits. */
+/** Undefined if none fits. */
 function takeLeastWasteful(builder: CallBuilder, waiting: Segment[]): Segment | undefined {
   let least = Infinity;
   let best: number | undefined;
@@ -453,15 +449,15 @@ function takeLeastWasteful(builder: CallBuilder, waiting: Segment[]): Segment | 
   return best === undefined ? undefined : waiting.splice(best, 1)[0];
 }
 
-/** Rows that a union brings beyond the old and the added ones, for each row added. */
+/** Unwanted rows of a union for each row added. */
 function waste(together: number, before: number, added: number): number {
   const excess = together - before - added;
   return excess <= 0 ? excess : excess / Math.max(added, 1);
 }
 
 /**
- * Groups the columns, and cuts within each group: tables that are longer than a call, or much wider than one, are
- * covered by tiles rather than by bands. If more than half is holes, there is nothing to tile.
+ * Groups columns, and cuts within each group: covers tables longer or much wider than a call by tiles rather than
+ * bands. Doesn't apply if more than half of the table is holes.
  */
 function* tile(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const { lines, columns } = boundsOf(grid, cells);
@@ -496,9 +492,9 @@ function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size
 }
 
 /**
- * Takes tables apart. Demands mostly come as lists of countries asked for lists of metrics, and such tables overlap.
- * Each list of metrics goes with all the countries that ask for at least these. The largest of these tables is one call
- * (or several), then the one with most of the rest, and so on.
+ * Demands mostly come as lists of countries for lists of metrics, which overlap as tables. Each list of metrics goes
+ * with all countries that ask for at least these. The largest table becomes one call or several, then the one with
+ * most of the rest, and so on.
  */
 function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const width = grid.columns.length;
@@ -527,7 +523,7 @@ function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   return parts.length <= MOST_GATHERED ? gather(grid, parts) : parts;
 }
 
-/** Grows parts as `grow` does, with parts for lines. */
+/** As `grow`, with parts for lines. */
 function gather(grid: Grid, parts: readonly Part[]): Part[] {
   const waiting = parts.map(({ cells, rows }) => ({ cells, rows, demanded: demandedRows(grid, cells) }));
   waiting.sort((a, b) => b.rows - a.rows);
@@ -557,19 +553,18 @@ function gather(grid: Grid, parts: readonly Part[]): Part[] {
   return gathered;
 }
 
-/** The best tiling of a set of cells: one part of it, and the best tiling of the rest. */
+/** One part, and the best tiling of the rest. */
 interface BestTiling {
   readonly calls: number;
   readonly rows: number;
   readonly squares: number;
-  /** Undefined for no cells. */
   readonly part: Part | undefined;
   readonly rest: BestTiling | undefined;
 }
 
 const NO_CELLS: BestTiling = { calls: 0, rows: 0, squares: 0, part: undefined, rest: undefined };
 
-/** Finds the best tiling there is, by bit masks: a part with the first cell, and the best tiling of the rest. */
+/** Exhaustive, by bit masks: a part with the first cell, and the best tiling of the rest. */
 function enumerate(grid: Grid, cells: Cells): Part[] {
   const sets = 1 << cells.length;
   const partOf: (Part | undefined)[] = Array(sets);
@@ -609,7 +604,6 @@ function withPart(rest: BestTiling, part: Part): BestTiling {
   };
 }
 
-/** True if a tiling with the part added would be better than another one. */
 function isLess(rest: BestTiling, part: Part, than: BestTiling): boolean {
   const better =
     rest.calls + 1 - than.calls ||
@@ -618,7 +612,7 @@ function isLess(rest: BestTiling, part: Part, than: BestTiling): boolean {
   return better < 0;
 }
 
-/** Parts the smallest calls again, as long as that saves calls: each strategy leaves some far from full. */
+/** Parts the smallest calls again while that saves calls: each strategy leaves some far from full. */
 function* refine(grid: Grid, parts: Part[]): Steps<Part[]> {
   let refined = parts.toSorted(bySize);
   let effort = 0;
