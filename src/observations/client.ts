@@ -7,6 +7,7 @@ import {
   type CallParts,
   calledStage,
   type FetchedRows,
+  type FetchPairs,
   NONE_WHOLE,
   type PairsToFetch,
   type Repair,
@@ -181,8 +182,6 @@ const REPAIR: Repair = {
   cut: async (...cut) => (await import('./repair.ts')).completed(...cut),
   refused: async (...refused) => (await import('./bisected.ts')).bisected(...refused),
 };
-
-type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /**
  * Covers pairs with as few calls as the limits allow. A task whose rectangle has to be asked for in pieces after all

@@ -16,7 +16,6 @@ import {
   type Mode,
   type Pair,
   pairKey,
-  pairKeys,
   pairsOf,
   type Rectangle,
   type RowsOf,
@@ -222,7 +221,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   ): PromiseOrValue<boolean> {
     const { received, meta } = list;
     const isEveryPairPresent = () =>
-      mode === 'latest' && pairKeys(pairsOf(rectangle)).every(isPresentIn(groups));
+      mode === 'latest' && pairsOf(rectangle).every((pair) => sentOf(groups, keyOf(pair)) > 0);
     const looksCut = ({ totals, limitEffect }: Facts) => {
       if (meta.total !== null && meta.total > received) return true;
       if (meta.total !== null && totals === 'true') return false;
@@ -260,11 +259,6 @@ function everyPair(
 ): boolean {
   return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
 }
-
-const isPresentIn =
-  ({ figures, blanks }: Groups) =>
-  (key: string) =>
-    figures.has(key) || blanks.has(key);
 
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
   const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
@@ -406,6 +400,8 @@ export interface FetchedRows {
 
 export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
 export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
+
+export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /** Settles all pairs of the task, failures included: no `Failure` is thrown. */
 type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
@@ -581,6 +577,7 @@ function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | nul
   return rows;
 }
 
+/** As `keyOf`, which demands needn't be asked through: this is done for each of thousands of pairs. */
 function nameOf(pair: Pair): string {
   return pair.pairKey ?? keyOf(pair);
 }

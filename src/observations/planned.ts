@@ -1,9 +1,8 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { Sending } from '../service/sending.ts';
 import { whenAll } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { once } from '../shared/once.ts';
-import type { CallParts, FetchedRows, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
+import type { CallParts, FetchPairs, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
 import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
 import {
   covers,
@@ -16,8 +15,6 @@ import {
 } from './planner/demand.ts';
 import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
 import { contenders } from './planner/newest.ts';
-
-type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 /**
  * Plans demands as pairs to ask for as latest and as series; a latest figure may stand in the series. Outcomes are

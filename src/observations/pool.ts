@@ -404,10 +404,6 @@ function createBatchWindow(parts: WindowMeans) {
     else state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
   }
 
-  function closeIfAllArrived(): void {
-    if (state.name === 'awaiting operations' && awaited.size === 0) close();
-  }
-
   function close(): void {
     if ('cancel' in state) state.cancel();
     state = { name: 'idle' };
@@ -438,7 +434,8 @@ function createBatchWindow(parts: WindowMeans) {
       if (state.name !== 'awaiting operations') awaited.add(operation);
     },
     arrived(operation: object): void {
-      if (awaited.delete(operation)) closeIfAllArrived();
+      const isLast = awaited.delete(operation) && awaited.size === 0;
+      if (isLast && state.name === 'awaiting operations') close();
     },
   };
 }

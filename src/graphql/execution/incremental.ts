@@ -391,7 +391,10 @@ export class IncrementalRun<Message extends PartOutcome> {
       const position = { column: objects, slot };
       const findFragment = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
       const here = new Map<DeferUsage, Fragment>();
-      if (begins.length > 0) slotsOf(this.#fragments, objects).set(slot, here);
+      if (begins.length > 0) {
+        const slots = this.#fragments.get(objects) ?? new Map<number, typeof here>();
+        this.#fragments.set(objects, slots.set(slot, here));
+      }
       for (const usage of begins) {
         const parent = usage.parent && findFragment(usage.parent);
         const fragment = this.#openFragment(path, usage.label, parent);
@@ -474,15 +477,4 @@ export class IncrementalRun<Message extends PartOutcome> {
       this.#running -= 1;
     }
   }
-}
-
-function slotsOf<Value>(
-  map: Map<NullableColumn, Map<number, Value>>,
-  column: NullableColumn,
-): Map<number, Value> {
-  const slots = map.get(column);
-  if (slots !== undefined) return slots;
-  const made = new Map<number, Value>();
-  map.set(column, made);
-  return made;
 }

@@ -1,6 +1,7 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { mapValue } from '../../shared/async/turns.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { inverted, type PrefixedNames } from '../schema/subgraph.ts';
 import { sha256Of } from './persisted.ts';
@@ -65,10 +66,7 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
     const translatedRequest =
       request.method === 'GET' ? fromSearch(request, translated) : fromBody(request, translated);
     if (translatedRequest === null) return next(request);
-    const answer = next(translatedRequest);
-    return answer instanceof Promise
-      ? answer.then((response) => withPrefixedTypes(response, named))
-      : withPrefixedTypes(answer, named);
+    return mapValue(next(translatedRequest), (response) => withPrefixedTypes(response, named));
   };
 }
 

@@ -64,3 +64,5 @@ export function createDoubts({ listed, figured }: Learned) {
   };
   return state;
 }
+
+export type Doubts = ReturnType<typeof createDoubts>;

@@ -10,8 +10,9 @@ import {
   type YearRange,
 } from '../planner/demand.ts';
 import { alikeWith, newestOf, sourcesOf } from '../planner/newest.ts';
+import type { Doubts } from './doubts.ts';
 import { createOperandLoader } from './operands.ts';
-import { type Doubts, FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
+import { FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
 
 /** Rows of every country with every metric. */
 type WantedRows = {

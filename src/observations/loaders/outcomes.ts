@@ -8,6 +8,7 @@ import { type Figures, type Outcome, WrongGuess } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { BatchGate } from './batch-gate.ts';
 import type { CallOrder } from './call-order.ts';
+import type { Doubts } from './doubts.ts';
 import type { Effort } from './effort.ts';
 import { createOneState, renewTogether } from './one-state.ts';
 
@@ -36,11 +37,6 @@ class Pending {
   constructor(isGuess: boolean) {
     this.isGuess = isGuess;
   }
-}
-
-export interface Doubts {
-  readonly left: number;
-  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
 }
 
 /** Demands that take less than a turn to make and look up. */

@@ -223,10 +223,6 @@ export function wholeKey(demand: Demand): string {
   return demand.years === null ? demand.key : demandKey(demand.mode, demand);
 }
 
-export function pairKeys(pairs: readonly Pair[]): string[] {
-  return pairs.map(keyOf);
-}
-
 export function demandKeys(mode: Mode, pairs: readonly Pair[]): string[] {
   return pairs.map((pair) => demandKey(mode, pair));
 }

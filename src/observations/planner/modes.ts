@@ -325,19 +325,16 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
 }
 
-interface CallBounds {
+export interface Planning {
   readonly learned: Learned;
   readonly codesPerCall: number;
-}
-
-export interface Planning extends CallBounds {
   readonly overfetchRows: number;
 }
 
 /** Length of names in one address; servers and proxies take 8,000 characters and more. */
 const MAX_ADDRESS = 6_000;
 
-export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
+export function limitsOf({ learned, codesPerCall }: Planning): CoverLimits {
   return { maxRows: learned.facts().maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
 }
 
