@@ -23,14 +23,14 @@ import type { Answer, Call, Endpoint, Send } from '../../service/call.ts';
 import * as endpoints from '../../service/endpoints.ts';
 import type { FieldCost, SelectionScope } from '../schema/selection.ts';
 
-/** Bytes of the lists that later operations are priced by, of all keys together. */
+/** Of all keys together. */
 const MAX_LISTS_BYTES = 16 * 1024 * 1024;
 
-/** Milliseconds for which a list stays before a newer one takes its place: each is long cached. */
+/** A list is replaced no more often: each is cached for long anyway. */
 const RENEWING_MS = 60_000;
 
 /**
- * Keeps the lists that the service has given each key, by which later operations are priced.
+ * Notes the lists that the service has given each key, to price later operations by.
  * @param more endpoints besides those that every service has
  */
 export function openGivenLists(more: readonly Endpoint[]) {
@@ -42,7 +42,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
   const isOfAll = ({ route, assumed }: Endpoint) =>
     assumed !== undefined && !route.includes('{') && route !== endpoints.observations.route;
   const all: readonly Endpoint[] = [...Object.values(endpoints), ...more];
-  /** Routes that have one answer for all. */
+  /** Routes with one answer for all. */
   const routes: ReadonlySet<string> = new Set(all.filter(isOfAll).map(({ route }) => route));
 
   function cacheList(listKey: string, { body, receivedAt }: Answer): void {
@@ -53,9 +53,8 @@ export function openGivenLists(more: readonly Endpoint[]) {
 
   return {
     routes,
-    /** Returns the body of the list that answers a call; undefined if none has been given. */
+    /** Undefined if none has been given. */
     of: (tenant: Tenant, call: Call): unknown => given.get(keyOf(tenant, call))?.body,
-    /** Passes calls on and caches the lists that come back. */
     remembering:
       (next: Send): Send =>
       (call, sending) => {
@@ -69,14 +68,13 @@ export function openGivenLists(more: readonly Endpoint[]) {
   };
 }
 
-/** A sum over the fields of an operation. */
 interface FieldSum<Sum> {
   readonly nothing: Sum;
   readonly both: (a: Sum, b: Sum) => Sum;
-  /** True if a selection doesn't count; all do if this is left out. */
+  /** Selections that don't count; left out if all do. */
   readonly isLeftOut?: (selection: SelectionNode) => boolean;
   /**
-   * Returns the sum of one field, and of its selection.
+   * Includes the field's selection.
    * @param parents objects that have the field
    */
   ofField(
@@ -95,7 +93,7 @@ type SumOfSet<Sum> = (
   parents: number,
 ) => Sum;
 
-/** Adds up over a selection set. A fragment is walked once for each number of parents: not along each path to it. */
+/** A fragment is walked once for each number of parents, not along each path to it. */
 export function summing<Sum>(
   schema: GraphQLSchema,
   { fragments }: SelectionScope,
@@ -138,36 +136,34 @@ export function summing<Sum>(
   return ofSet;
 }
 
-/** Calls for the lists that an operation can need, with the calls that complete them. */
+/** For the lists that an operation can need, and their completion. */
 const MOST_LIST_CALLS = 8;
 
-/** Countries and indicators that there are at the most, unless the service has shown longer lists of them. */
+/** Unless the service has shown longer lists. */
 export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
 
-/** Items of the service's own lists, as far as any has gone by. */
+/** Sizes of the service's lists that have come. */
 interface ListSizes {
   readonly countries: number;
   readonly metrics: number;
 }
 
-/** The most that an operation can take, as its text and its variables show. */
+/** By the text and the variables. */
 interface Bound {
-  /** Calls other than those for latest figures; infinite if that depends on the service's answers. */
+  /** Without those for latest figures; infinite if that depends on the service's answers. */
   readonly calls: number;
-  /** Latest figures of the table of all countries and metrics that are asked for. */
+  /** Figures of the table of all countries and metrics asked for. */
   readonly latestFigures: number;
 }
 
-/** Returns the most calls that a bound stands for, if one brings so many rows. */
 function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
-  // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
+  // Cut straight, a table takes less than twice the calls that its rows need, and one more.
   return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
 }
 
 /**
- * Bounds the calls that an operation can take, by the rows that one brings. Spares most operations the run that prices
- * them exactly.
- * @param listed items that all countries and all indicators are taken for, at the least
+ * Bounds the calls of an operation, by the rows that one brings: most operations need no exact pricing then.
+ * @param listed lower bounds for the numbers of countries and indicators
  */
 export function boundOf(
   schema: GraphQLSchema,
@@ -194,7 +190,7 @@ export function boundOf(
         sizes,
       );
       if (node.selectionSet === undefined) return fieldBound;
-      // The rows of a page are no more than those of its list.
+      // A page has no more rows than its list.
       const isOfList = isList && !isRow;
       const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
       return both(fieldBound, below(getNamedType(field.type), node.selectionSet, items));
@@ -214,13 +210,12 @@ function both(a: Bound, b: Bound): Bound {
 interface BoundField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly cost: FieldCost;
-  /** True if it brings several records. */
   readonly isList: boolean;
   readonly node: FieldNode;
   readonly type: GraphQLCompositeType;
 }
 
-/** Bounds a field without its selection; `parents` are the objects that have it, null for a field of the root. */
+/** @param parents objects that have the field; null for a field of the root */
 function ownBound(
   { field, cost, isList, node, type }: BoundField,
   parents: number | null,
@@ -231,7 +226,7 @@ function ownBound(
     case 'NOTHING':
       return NO_CALLS;
     case 'ONCE':
-      // Lists that the service filters are asked for once a filter; the arguments themselves are no matter here.
+      // Filtered lists are asked for once a filter; which arguments makes no difference.
       return parents === null && isList && (node.arguments?.length ?? 0) > 0
         ? { ...NO_CALLS, calls: 1 }
         : NO_CALLS;
@@ -250,7 +245,7 @@ function ownBound(
   }
 }
 
-/** Tells references that lists have the keys of, all of them, from others. */
+/** True if lists have the keys of all references. */
 function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
   return [representations].flat().every((reference) => {
     const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
@@ -260,17 +255,17 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
   });
 }
 
-/** Returns the type of the rows of a connection; null for any other type. */
+/** Null for any type but a connection. */
 function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
-/** Returns true if a field brings several records: as a list, or as a page of one. */
+/** A list, or a page of one. */
 export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
   return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
 }
 
-/** Bounds a field's figures. If no argument names the country or the indicator, the field's object is it. */
+/** If no argument names the country or the indicator, the field's object is it. */
 function figuresBound(
   { args: taken }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -286,15 +281,15 @@ function figuresBound(
   if (codes === null && keys === null) return UNBOUNDED;
   const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
   const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
-  // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
+  // Other fields may share the table, so each name stands for a whole line.
   if (!isList || (args.latest === true && args.toYear == null && args.scope !== 'PLACES'))
     return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
-  // No plan takes more calls than there are series, but one to find out that the service takes no years.
+  // At most a call for each series, and one to find out that the service takes no years.
   const hasYears = args.fromYear != null || args.toYear != null;
   return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
 }
 
-/** Returns the most objects of a list: there are figures of as many countries or indicators below it. */
+/** Figures below a list are of as many countries or indicators. */
 function mostOf(
   { type }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -306,13 +301,13 @@ function mostOf(
   return Math.max(all, ...lengths);
 }
 
-/** Returns the figures of a field's table: each name of the shorter list stands for a whole line. */
+/** Each name of the shorter list stands for a whole line. */
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
 }
 
-/** Bounds the figures that one is compared with: a series of each, and the latest of those it is ranked among. */
+/** A series of each, and the latest figures that it is ranked among. */
 function derivedBound(
   { name }: GraphQLField<unknown, unknown>,
   { among }: Readonly<Record<string, unknown>>,
@@ -321,16 +316,16 @@ function derivedBound(
 ): Bound {
   if (parents !== 1) return UNBOUNDED;
   const countries = name === 'rank' ? lengthOf(among, sizes.countries) : 1;
-  // One more finds out that the service takes no years.
+  // One more to find out that the service takes no years.
   return { calls: countries + 1, latestFigures: tableOf(countries, 1, sizes) };
 }
 
-/** Returns the number of names in a list argument; if it is left out, it stands for all there are. */
+/** A list that is left out stands for all. */
 function lengthOf(list: unknown, all: number): number {
   return Array.isArray(list) ? list.length : all;
 }
 
-/** Returns the arguments of a field; none if they don't fit, which execution will say before anything is asked. */
+/** None if they don't fit, which execution will report before anything is asked. */
 export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { costOf } from '../schema/selection.ts';
 
-/** Tells by a document's text alone how far the calls of its operations can be known. */
+/** How far the calls of a document's operations can be known from its text. */
 export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
   const types = new TypeInfo(schema);
   const isRecord = () => costOf(types.getFieldDef() ?? undefined) === 'EACH';
@@ -29,7 +29,6 @@ export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
       FragmentSpread() {
         isSpreadBelow ||= records > 0;
       },
-      // Fragments name the types of entities that they select on.
       NamedType({ name }) {
         const type = schema.getType(name.value);
         isFoundById ||= isObjectType(type) && type.extensions.isFoundById === true;
@@ -54,13 +53,13 @@ export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
     }),
   );
   return {
-    /** True if only the service's answers tell the calls that some field makes. */
+    /** True if only the service's answers tell how many calls some field makes. */
     isOpenEnded: isOpen || (isReferenced && isFoundById),
-    /** True if derived fields are selected: the service's answers may decide what they compare with. */
+    /** True if the service's answers may decide what figures are compared with. */
     isDeriving,
     /**
-     * True if figures are selected below single records, which tell of which indicators: a cached figure of the one that
-     * the stand-in has tells nothing of them. Fragments that are spread below a record are taken for all that they hold.
+     * True if figures are selected below records, whose indicators only the service tells: cached figures of the
+     * stand-in's indicator say nothing. Fragments spread below a record count as a whole.
      */
     asksBelowRecords: areBelow || (isSpreadBelow && areInFragments),
   };

@@ -3,13 +3,12 @@ import { countries, indicators, observations } from '../../service/endpoints.ts'
 import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
 import { argumentsOf, holdsList, summing } from './bound.ts';
 
-/** A field that takes calls: its estimated weight, and the response names of the fields down to it. */
 interface Weighed {
   readonly weight: number;
   readonly path: readonly string[];
 }
 
-/** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
+/** Documented numbers, for lists whose length the text doesn't tell. */
 const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
 
 const SOME_ITEMS = 20;
@@ -19,8 +18,7 @@ const SERIES_ROWS = 77;
 const NOTHING: Weighed = { weight: 0, path: [] };
 
 /**
- * Names the field of an operation that takes the most calls to a route, by its text and its arguments alone: lists are
- * taken to be as documented. Only names it, and decides nothing.
+ * Names the field that probably takes the most calls to a route, by text and arguments alone. Only for a message.
  * @returns response names down to it, such as `countries.observations`; null if no field takes calls
  */
 export function dearestField(
@@ -40,7 +38,7 @@ export function dearestField(
       const type = getNamedType(field.type);
       const { name } = rowTypeOf(type) ?? type;
       const fieldCalls = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-      // The rows of a page are those that its connection was weighed for.
+      // A page's rows were counted for its connection.
       const items =
         isList && rowTypeOf(parentType) === null
           ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
@@ -57,14 +55,13 @@ export function dearestField(
   return path.length === 0 ? null : path.join('.');
 }
 
-/** Tells fields that may take calls to a route from others. */
 function takenBy(route: string): (cost: FieldCost) => boolean {
   if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
   if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
   return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
 }
 
-/** Weighs a field for each object that has it: rows of figures, or one call. */
+/** By rows of figures, or one call, for each object. */
 function ownWeight(
   field: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,

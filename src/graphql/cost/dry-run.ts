@@ -30,8 +30,8 @@ import type { Tally } from './tally.ts';
 import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
 
 /**
- * Opens the context that one operation is priced in, over a stand-in for the service.
- * @param learned the knowledge that plans go by; `planning.learned` is the live one, which tells of names and lengths
+ * Prices one operation over a stand-in for the service.
+ * @param learned what plans go by; `planning.learned` is the live one, for names and lengths
  */
 export function openDryRun(
   parts: PricingParts,
@@ -87,7 +87,7 @@ export function openDryRun(
     mayGuess(tenant) {
       if (!pooling.ledger.mayGuess(tenant)) return false;
       tally.mayGuess = true;
-      // Before any list has come, the guess may be wrong whatever the list will be.
+      // Before any list has come, the guess may be wrong.
       if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
       return false;
     },
@@ -105,7 +105,7 @@ export function openDryRun(
   };
   return {
     context,
-    /** Lists the calls that would bring these demands, were they not cached, if an operation might send so many. */
+    /** Lists the calls that cached figures spare, unless they are too many for an operation. */
     async fetchCached(demands: readonly Demand[]): Promise<void> {
       const fewest = createFewestCalls(limitsOf(dry.planning), learned.seriesRows, learned.rowsWithin);
       for (const demand of demands) fewest.add(demand);
@@ -119,26 +119,23 @@ export function openDryRun(
   };
 }
 
-/** Looks at demands about to be planned: if they take just the calls of their plan, and too many. */
+/** Notes if demands are too many, or may take other calls than their plan. */
 function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
-  /** True if a demand is for a series whose length is known: it takes just the calls of its plan. */
+  /** A series of known length takes exactly the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
     years === null &&
     learned.facts().totals === 'true' &&
     learned.hasSeriesRows(countryCode, metricKey);
   return async (demands, sending, listener) => {
-    // If several figures go with another one, the service is asked for the latest.
+    // The service is asked for the latest if several figures match.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, listener);
   };
 }
 
-/**
- * Spares demands that a call before may have brought, and the operation has cached by then: figures of any country with
- * any metric that were asked for together.
- */
+/** Spares demands that an earlier call may have brought: any combination of names that it asked for. */
 function sparedStage(next: FetchBatch): FetchBatch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
   const isBrought = ({ countryCode, metricKey }: Demand) =>
@@ -155,8 +152,8 @@ function sparedStage(next: FetchBatch): FetchBatch {
 }
 
 /**
- * Wraps figures so that they are counted as soon as they are wanted and seen not to be cached, before any are gathered,
- * looked up or planned. None are looked for once it is known that the operation is refused.
+ * Counts figures as soon as they are wanted and not cached, before they are gathered or planned. Once the operation
+ * is refused, none are looked for.
  * @param isDeriving true if figures are asked for that others may be compared with
  */
 function counted(
@@ -179,7 +176,7 @@ function counted(
           outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), terms);
         if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
-        // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
+        // A figure with nothing to compare leaves or not, depending on the rest of the operation.
         if (isDeriving) tally.isCertain = false;
       }
       return outcomes;
@@ -192,7 +189,7 @@ function counted(
   };
 }
 
-/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
+/** Saves nothing, and forgets what the service says about the key. */
 function readOnlyCache(tenantCache: TenantCache): TenantCache {
   if (tenantCache === NO_TENANT_CACHE) return tenantCache;
   let isTakenForAccepted = false;
@@ -208,12 +205,12 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
 }
 
 /**
- * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
+ * The stages for one operation alone: no others, no prefetch.
  * @param watched looks at the demands before they are planned
  */
 function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => FetchBatch): Figures {
   const { cache, service } = parts;
-  // The calls are none that the key sends.
+  // Its calls are not sent.
   const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
   const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
   const fetch = cachedFiguresStage(gatheredStage(watched(createDataFetch(parts))), caching);
@@ -222,8 +219,8 @@ function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => Fetc
 }
 
 /**
- * The present knowledge, to plan by and not to add to.
- * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
+ * A snapshot to plan by.
+ * @param totals `untold` takes series of unknown length for long, `unknown` asks for them in hope
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
   const facts = { ...learned.facts(), totals };

@@ -4,15 +4,15 @@ import type { CoverLimits } from '../../observations/planner/tiling.ts';
 const NO_ROWS: RowsOf = () => 0;
 
 /**
- * Bounds the calls for figures from below while demands are still coming, at next to no work: each call brings a
- * number of rows and names a number of codes at the most, so the sums of the demands tell the least.
+ * A lower bound of the calls for figures while demands still come: each call brings and names only so much, so sums
+ * of the demands suffice.
  */
 export function createFewestCalls(
   { maxRows, maxCodes }: CoverLimits,
   seriesRows: RowsOf,
   rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
 ) {
-  /** Rows by figure: for a series, the most that one demand takes of it. */
+  /** For a series, the most that one demand takes of it. */
   const counted = new Map<string, number>();
   const countryCodes = new Set<string>();
   const metricKeys = new Set<string>();
@@ -22,12 +22,12 @@ export function createFewestCalls(
       return counted.size;
     },
     get calls() {
-      // Latest figures may all stand in the series.
+      // Latest figures may all be in the series.
       const rows = Math.max(series === 0 ? latest : 0, series);
       const names = Math.max(countryCodes.size, metricKeys.size);
       return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
     },
-    /** Counts a figure, once for all its demands. */
+    /** Counts each figure once. */
     add(demand: Demand) {
       const { mode, years, countryCode, metricKey } = demand;
       const key = wholeKey(demand);

@@ -20,7 +20,7 @@ export interface PricingParts {
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
   readonly given: ReturnType<typeof openGivenLists>;
-  /** Endpoints of parts of the graph that plugins bring. */
+  /** Of plugins' parts of the graph. */
   readonly partEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
   readonly maxUpstreamCalls: number;
@@ -29,7 +29,7 @@ export interface PricingParts {
 }
 
 /**
- * The assumption of a price if nothing is known. `expected`: the service holds every figure, and lists and records of
- * the documented size. `least`: it holds nothing.
+ * What a price assumes of the unknown. `expected`: every figure exists, and lists and records have their documented
+ * size. `least`: nothing exists.
  */
 export type Supposed = 'expected' | 'least';

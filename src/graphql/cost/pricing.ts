@@ -22,16 +22,16 @@ type Explanation = {
 };
 
 /**
- * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
- * that will run them for real: the price is the calls that it would ask for.
+ * Prices operations by running them over a stand-in for the service, with the very resolvers, loaders and planner of
+ * real runs.
  */
 export function createPricing(parts: PricingParts) {
   return {
-    /** Returns the failure of an operation that takes more than it may; null if it doesn't. */
+    /** Null unless the operation takes more than it may. */
     refusalOf: async (priced: PricedOperation) => (await priceOf(parts, priced, 'expected', false)).refusal,
     /**
-     * Tells the price of an operation in place of its answer, and warns as the answer would.
-     * @returns its failure if it is too dear to be priced
+     * Warns as the answer would.
+     * @returns its failure if it is too expensive to be priced
      */
     async explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure> {
       const limit = parts.maxUpstreamCalls;
@@ -75,7 +75,6 @@ async function priceOf(
     if (error !== effort.refusal) throw error;
     return [];
   });
-  // Cached values are listed; if that decides nothing, it is left.
   if (isExplained && effort.refusal === null) await fetchCached(tally.cachedDemands);
   const isListed = ({ code, route = ROUTE_OF_WARNING[code] ?? '' }: Warning) =>
     bill.byRoute[route] === undefined;
@@ -86,11 +85,11 @@ async function priceOf(
     isCertain: tally.isCertain,
     mayBeRenewed: tally.mayBeRenewed,
     mayGuess: tally.mayGuess,
-    /** Errors that the operation would fail with before anything is sent. */
+    /** Errors before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
-    /** Warnings that the answer would have, as far as cached values tell. */
+    /** As far as cached values tell. */
     warnings: (warnings.listed() ?? []).filter(isListed),
-    /** The failure that ended the pricing before its end, since the operation is too dear; null if none did. */
+    /** The failure that ended pricing early; null if none did. */
     refusal: effort.refusal,
   };
 }
@@ -109,7 +108,7 @@ function tallyFor(
     limit,
     isExplained,
     isProven: caller.tenant.isProven,
-    // Of an object that is found by its identifier, the stand-in knows nothing, and of a record not what figures are below.
+    // The stand-in knows no objects behind identifiers, nor what figures are below a record.
     isCertain: !isOpenEnded && !asksBelowRecords,
     fewest: createFewestCalls(
       limitsOf({ ...figures.planning, learned }),
@@ -123,7 +122,6 @@ function tallyFor(
   });
 }
 
-/** @returns the errors that the operation would fail with */
 async function runDry(
   { variables, plan }: PricedOperation,
   context: GraphContext,
@@ -132,13 +130,13 @@ async function runDry(
   return errors;
 }
 
-/** Returns true if the error is of a record: errors of the stand-in's own records say nothing of the service's. */
+/** Errors of the stand-in's own records say nothing about the service's. */
 function isOfRecord(error: GraphQLError): boolean {
   const original = originalOf(error);
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
-/** Route that tells the names that there are, or the figures, by the warning that needs it. */
+/** The route that a warning depends on. */
 const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
@@ -149,24 +147,23 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
 };
 
 /**
- * Bounds the calls that an operation takes by itself, if nothing fails: the calls that it sends lie within.
- * @param limit calls that one operation may send: if the service's answers decide, there is no lower bound that always
- * holds
+ * Bounds the calls of the operation itself if nothing fails.
+ * @param limit calls that one operation may send; the upper bound if the service's answers decide
  */
 function priceRange(expected: Price, least: Price, limit: number) {
   const { calls, byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
-  // If nothing is there, a list may be looked at to tell why.
+  // If nothing is there, a list may be read to find out why.
   const inBoth = Object.keys(leastBy).reduce(
     (sum, route) => sum + Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0),
     0,
   );
   const dataCalls = leastBy[observations.route] ?? 0;
-  // One call to the sources may stand for all data calls, and the operation may take it anyway.
+  // One check of the sources may replace all data calls, and may be made anyway.
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  // The pieces by which a list of listings is completed depend on the rows that come.
+  // How a list of listings is completed depends on its rows.
   const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
-  // Figures that are asked for ahead may share the call of others, which the dry run has them come after.
+  // Prefetched figures may share a call with others, which the dry run has come later.
   const fewestDataCalls = expected.mayGuess ? Math.min(1, dataCalls) : dataCalls;
   const sparedCalls = dataCalls - (least.mayBeRenewed ? renewalCalls : fewestDataCalls);
   const leastCalls = Math.max(0, inBoth - tickerPieces - sparedCalls);

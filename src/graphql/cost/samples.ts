@@ -13,7 +13,6 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 
-/** Values of required variables that an operation is priced with, if nobody has given any. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   Int: 1,
   Float: 1,
@@ -24,7 +23,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   DateTime: '2026-01-01T00:00:00Z',
 };
 
-/** Returns one value for each variable that has to be given. */
+/** For required variables that nobody has given. */
 export function sampleVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,

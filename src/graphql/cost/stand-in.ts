@@ -7,16 +7,15 @@ import type { PricingParts, Supposed } from './pricing-parts.ts';
 import type { Tally } from './tally.ts';
 import type { YearsWanted } from './years-wanted.ts';
 
-/** The assumptions on answers while they are not known. */
 export function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally) {
   const isExpected = supposed === 'expected';
   const isCachedEmpty = (code: string, key: string) =>
     learned.hasSeriesRows(code, key) && learned.seriesRows(code, key) === 0;
   return {
-    /** Returns the years of the figures that the service holds: fields below them are asked for too. */
+    /** Years of the figures that exist, so that fields below are asked for too. */
     yearsOf: (code: string, key: string) =>
       isExpected && !isCachedEmpty(code, key) ? years.of(code, key) : [],
-    /** True if lists and records have their documented size, rather than nothing in them. */
+    /** True for documented sizes, false for empty. */
     areFilled: isExpected,
     onAssumedList() {
       tally.isCertain = false;
@@ -24,18 +23,15 @@ export function assumptionsOf(learned: Learned, supposed: Supposed, years: Years
   };
 }
 
-/** Characters of a data call's target that names many figures: to assume them takes long. */
+/** Length of a target whose many figures take long to make up. */
 const LONG_TARGET = 500;
 
-/** The indicator that is asked for below records while the catalogue isn't known. */
+/** Below records, while the catalogue is unknown. */
 const ASSUMED_METRIC = 'indicator_1';
 
 const NO_RECORD = { detail: 'no record' };
 
-/**
- * Makes a stand-in for the service that answers without being asked, with the lists that it has given the key before or
- * with assumptions, and notes the calls that it was asked.
- */
+/** Answers in place of the service, by lists that it has given the key or by assumptions, and notes the calls. */
 export function answeringBy(
   { given, partEndpoints, figures }: PricingParts,
   note: (call: Call) => void,
@@ -48,7 +44,7 @@ export function answeringBy(
     payer.reserve(call.route).charge();
     if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
     const body = given.of(caller.tenant, call) ?? assumed(call, caller.tenant);
-    // If there is no record, nothing below it is asked for.
+    // Nothing is asked for below a missing record.
     return { status: body === NO_RECORD ? 404 : 200, headers: {}, body, receivedAt: figures.cache.now() };
   };
 
@@ -63,10 +59,7 @@ export function answeringBy(
     return endpoint?.assumed?.(call.target, metricOf(tenant), yearsOf) ?? {};
   }
 
-  /**
-   * Returns an indicator of the key's own catalogue that has sources, as far as it is known, so that the fields below an
-   * indicator of a record are asked for as well.
-   */
+  /** Prefers an indicator with sources, so that fields below it are asked for too. */
   function metricOf(tenant: Tenant): string {
     const catalogue = given.of(tenant, makeCall(endpoints.indicators, {}));
     try {

@@ -7,44 +7,42 @@ import { Failure } from '../../shared/errors.ts';
 import type { createFewestCalls } from './fewest-calls.ts';
 
 interface PricedCall extends Call {
-  /** True if it is not sent, since a cached value answers it. */
+  /** True if a cached value answers it. */
   readonly isCached: boolean;
 }
 
 interface Ceilings {
   readonly limit: number;
-  /** True if only the price is asked for: then it is shown beyond the limit, too. */
+  /** True if only the price is asked for, which is shown beyond the limit too. */
   readonly isExplained: boolean;
-  /** True if the service has accepted the key lately. */
   readonly isProven: boolean;
   readonly isCertain: boolean;
-  /** Counts the fewest calls for the figures that are not cached. */
+  /** Of figures that are not cached. */
   readonly fewest: ReturnType<typeof createFewestCalls>;
-  /** Names the field that takes the most calls to a route; null if none can be told. */
+  /** Null if it is unknown. */
   readonly dearest: (route: string) => string | null;
 }
 
-/** Times the limit up to which a price is still exact: then the caller knows how much less to ask for. */
+/** A price is exact up to this multiple of the limit: callers see how much less to ask for. */
 const PRICED_BEYOND = 10;
 
-/** Figures that are planned for a made-up key: an operation that may run takes a plan of fewer, or none. */
+/** For a made-up key: what may run takes smaller plans. */
 const MOST_PLANNED_UNPROVEN = 2_500;
 
 export type Tally = ReturnType<typeof openTally>;
 
-/** Opens the state of pricing one operation, while it goes on. */
 export function openTally(parts: Ceilings) {
   const { limit, isExplained, isProven, fewest, dearest } = parts;
   const bill = openBill();
   const free = payerOf(bill);
   const mostCalls = limit * PRICED_BEYOND;
-  // A plan of figures is dear, a count of calls for single records is not.
+  // Planning figures is expensive, counting calls for records isn't.
   const mostByFigures = isExplained && isProven ? mostCalls : limit;
   let refusal: Failure | null = null;
 
   const dataCalls = () => bill.byRoute[observations.route] ?? 0;
 
-  /** Returns the route that the operation takes the most calls to, as far as it has come. */
+  /** As far as the operation has come. */
   function dearestRoute(): string {
     const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
     return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
@@ -68,7 +66,7 @@ export function openTally(parts: Ceilings) {
     return refusal;
   }
 
-  /** Ends the pricing if the operation is certain to be refused. */
+  /** Ends pricing once a refusal is certain. */
   const payer: Payer = {
     reserve(route) {
       if (refusal !== null) throw refusal;
@@ -80,22 +78,21 @@ export function openTally(parts: Ceilings) {
   return {
     bill,
     payer,
-    /** Calls that it takes, and calls that are spared since cached values answer them. */
+    /** Includes calls that cached values spare. */
     calls: [] as PricedCall[],
-    /** Demands that were met by cached figures. */
     cachedDemands: [] as Demand[],
-    /** True if the operation takes just these calls, for any answers of the service. */
+    /** True if the operation takes exactly these calls, whatever the service answers. */
     isCertain: parts.isCertain,
-    /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
+    /** True if checking the sources may spare calls for expired figures. */
     mayBeRenewed: false,
-    /** True if figures leave beside the list that tells of which countries they are: then their call may be for nothing. */
+    /** True if figures may be asked for beside the list of their countries, perhaps for nothing. */
     mayGuess: false,
-    /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
+    /** Set if pricing was ended, or the operation takes more than it may. */
     get refusal() {
       return refusal;
     },
     /**
-     * Counts a figure that is not cached, before it is planned.
+     * Before the figure is planned.
      * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
      */
     want(demand: Demand) {
@@ -107,7 +104,7 @@ export function openTally(parts: Ceilings) {
       }
       if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
     },
-    /** Refuses the operation if it has come to more calls than it may take. */
+    /** Refuses an operation of too many calls. */
     close() {
       if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
     },

@@ -1,6 +1,6 @@
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 
-/** Notes a year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
+/** A wanted year of each range: a figure of any other year wouldn't answer the demand. */
 export function createYearsWanted() {
   const wanted = new Map<string, number[]>();
   return {

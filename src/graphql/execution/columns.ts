@@ -11,7 +11,7 @@ import type { Holder, NullableColumn, Position } from './positions.ts';
  * under any parent.
  */
 
-/** Slots that are made before somebody else may have a turn. */
+/** Slots made between turns of others. */
 const BLOCK_SLOTS = 256;
 
 export abstract class Column<S extends Shape = Shape> implements NullableColumn {
@@ -26,15 +26,12 @@ export abstract class Column<S extends Shape = Shape> implements NullableColumn 
   abstract isNull(slot: number): boolean;
   abstract setNull(slot: number): void;
   abstract valueAt(slot: number): unknown;
-  /**
-   * Makes the values ready, in steps.
-   * @param errors takes those of odd values
-   */
+  /** @param errors takes those of odd values */
   abstract build(errors: FieldErrors): Steps<void>;
 }
 
 export class LeafColumn extends Column<LeafShape> {
-  /** Serialized; null if there is no value. */
+  /** Serialized; null for none. */
   readonly values: unknown[];
 
   constructor(shape: LeafShape, holder: Holder, length: number) {
@@ -57,11 +54,11 @@ export class LeafColumn extends Column<LeafShape> {
   *build(): Steps<void> {}
 }
 
-/** Objects of one type, and a column for each of their fields that needs one. */
+/** A column for each field that needs one. */
 export class ObjectColumn extends Column {
   readonly plan: ObjectPlan;
   readonly objects: (object | null)[];
-  /** Columns by the fields' places in the plan. */
+  /** By the field's index in the plan. */
   readonly columns: (Column | undefined)[];
   #built: (object | null)[] = [];
 
@@ -99,7 +96,7 @@ export class ObjectColumn extends Column {
     this.#built = built;
   }
 
-  /** Loses objects that lack a property which may not be null, unless errors stay where they are. */
+  /** Unless errors stay where they are, drops objects that lack a non-null property. */
   check(errors: FieldErrors): void {
     const { plan, objects } = this;
     if (errors.behavior === 'NULL' || !objects.some((object) => object !== null)) return;
@@ -123,7 +120,7 @@ export class ObjectColumn extends Column {
     }
   }
 
-  /** The outcome of a property that doesn't go into the answer as it is. */
+  /** For a property that doesn't go into the answer as it is. */
   #odd(errors: FieldErrors, index: number, slot: number, value: unknown): unknown {
     const field = this.plan.fields[index] as FieldPlan;
     if (value == null && !field.shape.isNonNull) return null;
@@ -156,9 +153,9 @@ export class FieldHolder implements Holder {
   }
 }
 
-/** Lists; the items of all of them stand in one column, one list after the other. */
+/** The items of all lists stand in one column, one list after the other. */
 export class ListColumn extends Column<ListShape> implements Holder {
-  /** First item of each list; the one entry more is the end of the last list. */
+  /** First item of each list, and the end of the last. */
   readonly #starts: number[];
   readonly #isNull: boolean[];
   items: Column | undefined;
@@ -170,7 +167,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
     this.#isNull = new Array(length).fill(false);
   }
 
-  /** Notes the end of a list's items, once those of all lists before it are known. */
+  /** Call in order of the lists. */
   endsAt(slot: number, end: number, isNull: boolean): void {
     this.#starts[slot + 1] = end;
     if (isNull) this.#isNull[slot] = true;
@@ -215,7 +212,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return { prev: this.holder.path(slot), key, typename: undefined };
   }
 
-  /** The list that an item stands in: the last one that begins at or before it and is not empty. */
+  /** The last list that begins at or before the item and is not empty. */
   #listOf(item: number): number {
     let [low, high] = [0, this.#starts.length - 1];
     while (high - low > 1) {
@@ -227,7 +224,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
   }
 }
 
-/** Objects that turn out to be of several types: a column for each, in which those of others are null. */
+/** Objects of several types: a column for each, in which those of others are null. */
 export class AbstractColumn extends Column<AbstractShape> implements Holder {
   readonly byType = new Map<ObjectPlan, ObjectColumn>();
   readonly #chosen: (ObjectColumn | null)[];
@@ -277,10 +274,7 @@ export function missing({ parentType, name }: FieldPlan): Error {
   return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
 }
 
-/**
- * Serializes a property that is there.
- * @throws if it is an error, or its type refuses it
- */
+/** @throws if the value is an error, or its type refuses it */
 function serialized({ shape }: FieldPlan, value: unknown): unknown {
   if (value instanceof Error) throw value;
   return (shape as LeafShape).leaf.serialize(value);

@@ -3,16 +3,15 @@ import type { FieldPlan } from './plan.ts';
 import type { Holder, NullableColumn, Position } from './positions.ts';
 
 /**
- * The treatments of an error, by the draft of the specification (`onError` of a request). `PROPAGATE`: a value that may
- * not be null takes those around it with it. `NULL`: it is null all the same. `HALT`: the first error ends the operation.
+ * `onError` of a request, by the draft specification. `PROPAGATE`: a missing non-null value nulls those around it.
+ * `NULL`: it is null all the same. `HALT`: the first error ends the operation.
  */
 export const ERROR_BEHAVIORS = ['PROPAGATE', 'NULL', 'HALT'] as const;
 export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 
-/** The errors of one run, and the values lost to them. */
 export class FieldErrors {
   readonly all: GraphQLError[] = [];
-  /** Set once nothing is left of the whole, which may not be null. */
+  /** Set once the whole answer is lost. */
   isAllLost = false;
   readonly behavior: ErrorBehavior;
   readonly #onError: (() => void) | undefined;
@@ -33,7 +32,7 @@ export class FieldErrors {
   }
 
   /**
-   * Adds an error, and makes its value null, or the nearest one around it that may be null.
+   * Nulls the value, or the nearest nullable one around it.
    * @param column the column of the value; null for a property
    */
   fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: NullableColumn | null): void {
@@ -44,7 +43,7 @@ export class FieldErrors {
     }
     let position: Position | null = column === null ? holder.above(slot) : { column, slot };
     while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
-    // A value is lost once, for any number of its fields that are missing.
+    // A value is lost once, however many of its fields are missing.
     const isLostAlready =
       position !== null && position.column !== column && position.column.isNull(position.slot);
     if (isLostAlready) return;

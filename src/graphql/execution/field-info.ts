@@ -4,10 +4,10 @@ import type { Holder } from './positions.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The type without the members that other packages add to it and graphql-js 16 doesn't have. */
+/** Without members that other packages add, and graphql-js 16 doesn't have. */
 type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
-/** The `info` of one field's resolvers, one after the other: the path has to be read before each returns. */
+/** Shared by all resolvers of a field in turn: each has to read the path before it returns. */
 export class FieldInfo implements OwnInfo {
   readonly fieldName: string;
   readonly fieldNodes: FieldPlan['nodes'];
@@ -18,7 +18,7 @@ export class FieldInfo implements OwnInfo {
   readonly rootValue = undefined;
   readonly operation: Plan['operation'];
   readonly variableValues: { [variable: string]: unknown };
-  /** The slot whose resolver runs; negative if none does. */
+  /** Negative while no resolver runs. */
   slot = 0;
   protected readonly holder: Holder;
 
@@ -45,7 +45,6 @@ export class FieldInfo implements OwnInfo {
   }
 }
 
-/** Resolves a field for many objects of one run. */
 export type ResolveTogether = (call: {
   readonly field: FieldPlan;
   readonly objects: readonly object[];
@@ -54,14 +53,14 @@ export type ResolveTogether = (call: {
   readonly info: TogetherInfo;
 }) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
-/** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
+/** `path` is that of the first parent. */
 export class TogetherInfo extends FieldInfo {
-  /** The arguments that it was made of. */
+  /** Its own constructor arguments. */
   readonly given: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
   readonly #asked: readonly (object | null)[];
   #slots: readonly number[] | undefined;
 
-  /** @param asked the objects by slot, null for those that are no parents */
+  /** @param asked objects by slot, null for those that are no parents */
   constructor(
     plan: Plan,
     variables: Variables,

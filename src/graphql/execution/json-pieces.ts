@@ -1,15 +1,15 @@
 import type { Steps } from '../../shared/async/turns.ts';
 
 /**
- * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system
- * has to find and to clear: to join rows that are written already would take longer than to write them.
+ * A string in consecutive pieces. V8 gives strings beyond 128 KB pages of their own, which are slow to obtain:
+ * joining finished rows would take longer than writing them.
  */
 export type StringPieces = readonly string[];
 
-/** Characters beyond which a piece is ended. */
+/** Characters after which a piece ends. */
 const PIECE_LENGTH = 32_768;
 
-/** Characters from which a text is a piece by itself: to copy it once more would not pay. */
+/** Longer strings are pieces by themselves: copying them again wouldn't pay. */
 const LONG_STRING = 4_096;
 
 export function lengthOf(text: StringPieces): number {
@@ -49,13 +49,13 @@ class PieceWriter {
   }
 }
 
-/** Items that are written in one step, with those of the lists in them. */
+/** Items written in one step, nested ones included. */
 const STEP_ITEMS = 64;
 
-/** Items beyond which a value is written in steps. */
+/** Longer values are written in steps. */
 const MAX_ITEMS = 4 * STEP_ITEMS;
 
-/** JSON of plain data; of long data, in pieces. */
+/** Of plain data; in pieces if long. */
 export function* written(value: unknown): Steps<StringPieces> {
   if (!isLong(value)) return [JSON.stringify(value)];
   const text = new PieceWriter();
@@ -63,7 +63,7 @@ export function* written(value: unknown): Steps<StringPieces> {
   return text.pieces();
 }
 
-/** Writes JSON, in steps if there are many items; nothing if a value has none. */
+/** Writes nothing for a value without JSON. */
 function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
   if (!isLong(value)) {
     const short: string | undefined = JSON.stringify(value);
@@ -100,7 +100,7 @@ function isLong(value: unknown): boolean {
   return itemsIn(value) > MAX_ITEMS;
 }
 
-/** Items of the lists in a value, roughly: each item of a list is taken to have as many in it as the first one. */
+/** A rough count: each item of a list is assumed to hold as many as the first. */
 function itemsIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.length * (1 + itemsIn(value[0]));

@@ -1,26 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import type { FieldPlan, LeafKind, ObjectBuilder, ObjectPlan } from './plan.ts';
 
-/** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
 type BuiltField = { readonly key: string } & (
   | { readonly always: string }
   | { readonly property: string; readonly leaf: LeafKind; readonly isNonNull: boolean }
   | { readonly column: true }
 );
 
-/** Builders by their code: selections of the same fields share one, and what the engine has learned of it. */
+/** By code: equal selections share a builder, and what V8 has learned of it. */
 const builders = new LRUCache<string, ObjectBuilder>({ max: 500 });
 
 /**
- * Compiles the maker of the objects of one selection: an object literal that reads properties by name, so that the
- * engine knows their places, and `JSON.stringify` takes its fast way. (Writing JSON from the properties at once is
- * slower than both together, since Node 24.) Names come from a document that was parsed, and go into the code as JSON.
+ * Compiles an object literal that reads properties by name, so that V8 knows their offsets and `JSON.stringify` takes
+ * its fast path. (Writing JSON directly is slower since Node 24.) Names come from a parsed document, and are quoted
+ * as JSON.
  */
 function compileObject(fields: readonly BuiltField[]): ObjectBuilder {
   const reads: string[] = [];
   const tests = ['true'];
   const members = fields.map((field, index) => {
-    // In brackets, `__proto__` is a name like any other.
+    // Computed, `__proto__` is an ordinary name.
     const name = field.key === '__proto__' ? '["__proto__"]' : JSON.stringify(field.key);
     if ('always' in field) return `${name}: ${JSON.stringify(field.always)}`;
     if ('column' in field) return `${name}: columns[${index}].valueAt(slot)`;

@@ -41,21 +41,20 @@ import { inspect } from 'graphql/jsutils/inspect.js';
  * names as it has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
  */
 
-/** Characters of introspection that count as one item of a list. */
+/** Characters that count as one list item. */
 const CHARACTERS_PER_ITEM = 128;
 
-/** Characters that JSON has around a field and its value. */
+/** JSON around a field and its value. */
 const JSON_LENGTH = 8;
 
-/** Fields of the query's root that describe the schema, or a type of it. */
 const META_FIELDS: readonly GraphQLField<unknown, unknown>[] = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
-/** True for the types by which GraphQL itself describes schemas. */
+/** True for types of introspection. */
 function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }
 
-/** Characters of each object of a selection, values apart, if they are counted; otherwise 0. */
+/** 0 unless counted; values not included. */
 function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
   if (!isOfSchema(type)) return 0;
   let length = 0;
@@ -64,30 +63,28 @@ function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): n
   return length;
 }
 
-/** Number of list items that so many characters count as. */
 export function itemsIn(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_ITEM);
 }
 
-/** JavaScript over a variable `v` that serializes most values of a type without asking the type. */
+/** JavaScript over a variable `v` that serializes most values without asking the type. */
 interface Shortcut {
-  /** An expression that is true for the values that `value` takes. */
+  /** True for the values that `value` handles. */
   readonly test: string;
-  /** An expression for their form in the answer. */
+  /** Their form in the answer. */
   readonly value: string;
 }
 
 declare module 'graphql' {
   interface GraphQLScalarTypeExtensions {
-    /** Has to agree with `serialize`. */
+    /** Must agree with `serialize`. */
     shortcut?: Shortcut;
   }
 }
 
-/** The serialization of one scalar or enum. */
 export interface LeafKind extends Shortcut {
   /**
-   * Serializes any value but null.
+   * Takes anything but null.
    * @throws if the type refuses the value
    */
   readonly serialize: (value: unknown) => unknown;
@@ -117,7 +114,7 @@ function createLeafKind(type: GraphQLLeafType): LeafKind {
   return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
 }
 
-/** By type: schemas, and so their types, live as long as the program. */
+/** Types live as long as the program. */
 const leafKinds = new WeakMap<GraphQLLeafType, LeafKind>();
 
 function leafKind(type: GraphQLLeafType): LeafKind {
@@ -130,9 +127,9 @@ function leafKind(type: GraphQLLeafType): LeafKind {
 
 export interface ObjectBuilder {
   /**
-   * Makes one object of the answer.
-   * @param odd returns the outcome of a property's value that doesn't go into the answer as it is
-   * @param columns values by slot, as they go into JSON, of the fields that have a column, by their place in the selection
+   * @param odd handles a value that doesn't go into the answer as it is
+   * @param columns JSON-ready values by slot, by index of the field in the selection; undefined for fields without a
+   * column
    */
   readonly build: (
     object: object,
@@ -140,17 +137,17 @@ export interface ObjectBuilder {
     columns: readonly ({ valueAt(slot: number): unknown } | undefined)[],
     odd: (field: number, slot: number, value: unknown) => unknown,
   ) => object;
-  /** True if all properties that may not be null go into the answer as they are. */
+  /** True if no non-null property needs a check. */
   readonly isPlain: (object: object) => boolean;
 }
 
 /** The `info` of a batch resolver. `path` is that of the first parent. */
 export interface BatchInfo extends GraphQLResolveInfo {
-  /** Returns the path of the value for one of the parents. May be called at any time. */
+  /** The path for one of the parents, at any time. */
   readonly pathOf: (parent: number) => ResponsePath;
 }
 
-/** Resolves a field for many parents, in order. An Error is the outcome of its parent, a rejection that of all. */
+/** In order of the parents. An Error is the outcome of its parent, a rejection that of all. */
 export type BatchResolver<Source, Args, Context, Value> = (
   sources: readonly Source[],
   args: Args,
@@ -160,13 +157,12 @@ export type BatchResolver<Source, Args, Context, Value> = (
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Stands in for `resolve` if many parents are at hand. */
+    /** Replaces `resolve` if many parents are at hand. */
     // biome-ignore lint/suspicious/noExplicitAny: as graphql-js types resolvers of a schema it knows nothing of
     batch?: BatchResolver<any, any, any, any>;
   }
 }
 
-/** An operation made ready to run many times: its fields, their resolvers, and the shapes of their values. */
 export interface Plan {
   readonly root: ObjectPlan;
   readonly schema: GraphQLSchema;
@@ -177,32 +173,30 @@ export interface Plan {
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** Makes its objects; null before the first of them is there: most plans have more selections than are reached. */
+  /** Null until the first object: most plans have selections that are never reached. */
   builder: ObjectBuilder | null;
-  /** Characters of each object, values apart, if they are counted; otherwise 0. */
+  /** See `countedLength`. */
   readonly countedLength: number;
   readonly deferral: ObjectDeferral | undefined;
   /**
-   * The error of each of its objects; undefined if there is none. A default lets a variable stand in a condition, which
-   * may not be null, and null may be sent all the same: then nobody knows which fields are meant.
+   * The error of each object, if any: a default lets a nullable variable stand in a condition, and if it is null
+   * nobody knows which fields are meant.
    */
   readonly error: GraphQLError | undefined;
 }
 
-/** The parts of a selection that `@defer` delivers apart from its object. */
+/** What `@defer` delivers apart from the object. */
 export interface ObjectDeferral {
-  /** The deferred fragments that stand directly in the selection. */
+  /** Those directly in the selection. */
   readonly begins: readonly DeferUsage[];
-  /** Fields that are delivered together, and the fragments that each of these groups belongs to. */
+  /** Groups of fields that are delivered together, with their fragments. */
   readonly groups: readonly { readonly usages: readonly DeferUsage[]; readonly plan: ObjectPlan }[];
-  /** The whole selection, with nothing delivered apart. */
+  /** With nothing delivered apart. */
   readonly whole: () => ObjectPlan;
 }
 
-/** A fragment with an active `@defer`, at its place in an operation. */
 export interface DeferUsage {
   readonly label: string | undefined;
-  /** The deferred fragment around it. */
   readonly parent: DeferUsage | undefined;
 }
 
@@ -213,12 +207,12 @@ export interface FieldPlan {
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
   readonly isOfSchema: boolean;
-  /** The same array for every run, so that knowledge of a selection can be cached by it. */
+  /** The same array in every run, so that findings can be cached by it. */
   readonly nodes: readonly FieldNode[];
-  /** The source of the value. A leaf property is read when the answer is made, and has no column of its own. */
+  /** A leaf property is read when the answer is written, and has no column. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
-  /** The arguments, coerced; null if variables stand in them. */
+  /** Coerced; null if they have variables. */
   readonly args: Record<string, unknown> | null;
 }
 
@@ -250,14 +244,11 @@ export interface ListShape extends Nullable {
   readonly item: Shape;
 }
 
-/** The fields of a selection, by their names in the answer. */
+/** By name in the answer. */
 type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export interface FieldCollector {
-  /**
-   * The selection on an object.
-   * @param nodes nodes of the field whose value the object is; null for the operation itself
-   */
+  /** @param nodes of the field whose value the object is; null for the operation itself */
   select(type: GraphQLObjectType, nodes: readonly FieldNode[] | null): CollectedSelection;
 }
 
@@ -270,10 +261,8 @@ interface CollectedSelection {
 }
 
 /**
- * Plans an operation that has been found valid. The types of its schema don't tell by themselves of which type an object is.
- *
- * The variables decide which fields `@skip` and `@include` leave, so a plan holds for runs in which those are the same
- * (see {@link conditionsOf}).
+ * Plans a valid operation. Variables decide which fields `@skip` and `@include` leave, so a plan holds for runs in
+ * which those are equal (see {@link conditionsOf}).
  * @param collector collects selections; without one, nothing is delivered apart
  */
 export function planOperation(
@@ -298,10 +287,9 @@ export function planOperation(
 }
 
 class Planner {
-  /** Delivers nothing apart. */
   readonly wholly: FieldCollector;
   readonly #rootType: GraphQLObjectType;
-  /** A fragment that is spread under many parents has one list of arguments all the same. */
+  /** A fragment spread under many parents shares its arguments. */
   readonly #argsByNode = new Map<FieldNode, Pick<FieldPlan, 'definition' | 'args'>>();
 
   constructor(rootType: GraphQLObjectType, wholly: FieldCollector) {
@@ -437,7 +425,6 @@ function hasVariable(value: ValueNode): boolean {
   return value.kind === Kind.VARIABLE;
 }
 
-/** The fragments of a document by their names. */
 export function fragmentsIn(document: DocumentNode): Record<string, FragmentDefinitionNode> {
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const definition of document.definitions) {
@@ -446,9 +433,9 @@ export function fragmentsIn(document: DocumentNode): Record<string, FragmentDefi
   return fragments;
 }
 
-/** Names of the variables in `@skip` and `@include`: the selection depends on these alone. */
+/** Variables of `@skip` and `@include`, which alone decide the selection. */
 export function conditionsOf(document: DocumentNode): readonly string[] {
-  // Most texts don't have the words, and need no walk.
+  // Most texts lack both words, and need no walk.
   const text = document.loc?.source.body;
   if (text !== undefined && !/skip|include/.test(text)) return [];
   const names = new Set<string>();

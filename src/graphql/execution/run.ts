@@ -45,12 +45,11 @@ import {
 } from './plan.ts';
 import type { Holder } from './positions.ts';
 
-/** Resolves a field as soon as it is asked to. */
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
 
 export interface Executed {
-  /** `data` as JSON. */
+  /** JSON. */
   readonly data: StringPieces;
   readonly errors: readonly GraphQLError[];
 }
@@ -60,63 +59,54 @@ export interface RunParts {
   readonly context: unknown;
   /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The job whose time the run takes, if others want theirs. */
+  /** The job whose turns the run takes. */
   readonly job?: Job;
-  /** Called with each pause that the run makes so that others may have a turn; it goes on by itself. */
+  /** Called with each pause for others; the promise settles when the run goes on. */
   readonly onPause?: (goesOn: Promise<void>) => void;
   /**
-   * Called with the items of a list before anything is resolved for them.
-   * @throws if they are too many: the run ends, and is rejected with the same
+   * Called before anything is resolved for the items.
+   * @throws if they are too many: the run rejects with the same error
    */
   readonly onList?: (items: number) => void;
   /**
-   * Called before each error that a field is answered with.
+   * Called before each field error.
    * @throws as above
    */
   readonly onError?: () => void;
   readonly errorBehavior?: ErrorBehavior;
-  /** Called with the error that has ended the run before its time. */
   readonly onHalt?: (error: GraphQLError) => void;
-  /** The object that the operation asks; left out if its resolvers need none. */
   readonly rootValue?: object;
-  /** True if everything is resolved, and no answer made of it. */
+  /** Resolves everything, and writes no answer. */
   readonly isDry?: boolean;
 }
 
-/** The part of an operation that one run answers. */
 export interface RunScope {
   readonly holder: Holder;
-  /** The object whose selection is resolved. */
   readonly root: { readonly plan: ObjectPlan; readonly object: object };
-  /** Makes the taker of parts that are delivered apart from this run. */
   readonly later: (run: Run) => Later | undefined;
   readonly together: ResolveTogether;
 }
 
-/** Takes over parts that are delivered apart from the answer in the making. */
+/** Takes the parts that are delivered apart. */
 interface Later {
-  /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
 }
 
-/** The parent of the whole answer: nothing stands above it. */
 const WHOLE: Holder = { above: () => null, path: () => undefined };
 
-/** Stands for the value of an object that isn't there. */
 const ABSENT = Symbol('absent');
 
-/** Objects that a field is resolved for between looks at the clock. */
+/** Objects resolved between looks at the clock. */
 const BLOCK_OBJECTS = 8;
 
-/** Items that may take milliseconds to complete, while the code for them is new. */
+/** Items that may take milliseconds while their code is cold. */
 const LONG_LIST = 1_000;
 
 /**
- * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
- * together, before the selections below it. Work that doesn't have to wait is done at once, without a promise. The
- * outcome is that of graphql-js, but for this: if an object is lost to an error, errors of its other fields may be listed
- * too.
+ * Executes breadth first: each field of a selection is resolved for all its objects together, before the selections
+ * below. What needn't wait is done synchronously. Results equal graphql-js's, but if an object is lost to an error,
+ * errors of its other fields may be listed too.
  */
 export function runPlan(parts: RunParts): Promise<Executed> {
   const { error } = parts.plan.root;
@@ -125,7 +115,6 @@ export function runPlan(parts: RunParts): Promise<Executed> {
   return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
 }
 
-/** A field that is resolved for one object after the other. */
 interface Each {
   readonly holder: FieldHolder;
   readonly args: Record<string, unknown>;
@@ -134,7 +123,7 @@ interface Each {
   readonly complete: (values: readonly unknown[]) => void;
 }
 
-/** One run, of an operation or of a part of it that is delivered apart. */
+/** A whole operation, or a part delivered apart. */
 export class Run {
   readonly #parts: RunParts;
   readonly #job: Job;
@@ -157,7 +146,7 @@ export class Run {
     this.#later = scope.later(this);
   }
 
-  /** Resolves all fields, and makes the answer of them: at once, as far as nothing has to be waited for. */
+  /** Synchronous as far as nothing has to be waited for. */
   async answer(): Promise<Executed> {
     const { root, holder } = this.#scope;
     const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
@@ -173,18 +162,18 @@ export class Run {
     return { data, errors: this.#errors.all };
   }
 
-  /** Ends it before its time: nothing comes of it but an error. */
+  /** Nothing comes of the run but an error. */
   halt(error: GraphQLError): void {
     this.#halted ??= error;
     this.#scheduler.end();
   }
 
-  /** Begins something else in a turn of this run, which isn't over before. */
+  /** The run isn't over before it has begun. */
   begin(begin: () => void): void {
     this.#scheduler.add(begin);
   }
 
-  /** True if nothing has come of it: a value is missing that may not be null. */
+  /** True if a missing non-null value nulls all of it. */
   get isLost(): boolean {
     if (this.#errors.isAllLost || this.#halted !== null) return true;
     return this.#root?.isNull(0) === true;
@@ -218,7 +207,7 @@ export class Run {
       );
   }
 
-  /** Resolves a field for each of its objects, from one of them on; others have their turns in between. */
+  /** Pauses between blocks of objects. */
   #resolveEach(each: Each, from: number): void {
     const { holder, args, info, values } = each;
     const { context } = this.#parts;
@@ -228,7 +217,7 @@ export class Run {
       const isBlockOver = slot > from && slot % BLOCK_OBJECTS === 0;
       if (isBlockOver && this.#scheduler.isTimeUp()) {
         info.slot = -1;
-        // These values are waited for only once all of them have been asked for.
+        // They are waited for only once all have been asked for.
         handleRejections(values.slice(from, slot));
         this.#pauseAt(each, slot);
         return;
@@ -252,7 +241,7 @@ export class Run {
     this.#scheduler.waitForAll(values, each.complete);
   }
 
-  /** Pauses the loop above, which would otherwise make a context of its own for each object. */
+  /** A closure in the loop would make a context for each object. */
   #pauseAt(each: Each, slot: number): void {
     this.#scheduler.pause(() => this.#resolveEach(each, slot));
   }
@@ -262,7 +251,7 @@ export class Run {
     args: Record<string, unknown>,
     complete: (values: readonly unknown[]) => void,
   ): void {
-    // Some of the objects may be lost before their values are there.
+    // Some objects may be lost before their values arrive.
     const asked = holder.objects.objects.slice();
     const objects = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
     const spread = (given: readonly unknown[] | Error) =>
@@ -283,7 +272,6 @@ export class Run {
     else spread(given);
   }
 
-  /** Makes the objects of the answer, and their JSON. */
   *#make(): Steps<StringPieces> {
     const column = this.#root as ObjectColumn;
     yield* column.build(this.#errors);
@@ -303,7 +291,7 @@ export class Run {
     }
   }
 
-  /** The value that is there; null, with the error listed, if it is an error or missing. */
+  /** Null if it is missing, or an error, which is listed. */
   #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
     if (value === ABSENT) return null;
     if (value instanceof Error) this.#errors.fail(field, value, column.holder, slot, column);
@@ -415,14 +403,13 @@ export class Run {
     return column;
   }
 
-  /** The selection on objects here: all of it, if there are too many to deliver parts of each apart. */
+  /** Nothing is deferred if the objects are too many. */
   #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
     const { deferral } = plan;
     if (deferral === undefined || this.#later?.mayDefer(deferral, objects)) return plan;
     return deferral.whole();
   }
 
-  /** Goes on to the fields of objects that are there now. */
   #descend(objects: ObjectColumn): void {
     const { plan } = objects;
     if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
@@ -448,7 +435,7 @@ function notPossible({ parentType, name }: FieldPlan, type: GraphQLAbstractType,
 }
 
 /**
- * The values by slot of objects that were resolved together: ABSENT if there is no object.
+ * ABSENT where there is no object.
  * @param areAllThere true if none of the objects is null
  */
 function spreadOver(
@@ -467,17 +454,16 @@ export class Scheduler {
   readonly #job: Job;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
   #tasks: (() => void)[] = [];
-  /** Promises that something waits for. */
   #waiting = 0;
   #isPaused = false;
-  /** Instant at which others are to have their turns, on the clock of `performance.now`. */
+  /** End of the current turn, by `performance.now`. */
   #pausesAtMs = 0;
-  /** Set once it has ended before its time: nobody takes results that are still to come, and nothing more is begun. */
+  /** Set once ended early: later results are dropped, and nothing more begins. */
   #isEnded = false;
   #over = () => {};
   #broken = (_error: unknown) => {};
 
-  /** @param onPause called with each pause, so that others may have a turn; its promise settles after the pause */
+  /** @param onPause called with each pause for others; its promise settles after it */
   constructor(job: Job, onPause?: (goesOn: Promise<void>) => void) {
     this.#job = job;
     this.#onPause = onPause;
@@ -488,7 +474,7 @@ export class Scheduler {
   }
 
   /**
-   * Works until there is nothing left to do: at once, if nothing has to be waited for.
+   * Synchronous if nothing has to be waited for.
    * @throws the error of a task
    */
   work(): void | Promise<void> {
@@ -505,18 +491,15 @@ export class Scheduler {
     });
   }
 
-  /** Ends the work before its time. */
   end(): void {
     this.#isEnded = true;
     this.#over();
   }
 
-  /** True if others are to have their turns before this goes on. */
   isTimeUp(): boolean {
     return performance.now() >= this.#pausesAtMs;
   }
 
-  /** Goes on with a part of a task after others have had their turns. */
   pause(goOn: () => void): void {
     this.#pause(() => {
       this.#pausesAtMs = performance.now() + TURN_MS;
@@ -534,7 +517,7 @@ export class Scheduler {
     promise.then(settled, (error) => settled(toError(error)));
   }
 
-  /** Does long work: at once, or after others have had their turns if it is time for them. */
+  /** Does long work, after a pause if the turn is over. */
   inTurn(work: () => void): void {
     if (!this.isTimeUp()) {
       work();
@@ -544,10 +527,10 @@ export class Scheduler {
     this.#inSlice(() => this.#goOn(work));
   }
 
-  /** Goes on once none of the values is a promise any longer; errors stand for rejected ones. */
+  /** Goes on once all promises among the values are settled; errors stand for rejected ones. */
   waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
     let missing = 0;
-    // Outside of the loop, which would otherwise make a scope for each value, and hardly any is a promise.
+    // Outside of the loop, which would otherwise make a scope for each value.
     const waitFor = (promise: PromiseLike<unknown>, slot: number) =>
       this.wait(promise, (settled) => {
         values[slot] = settled;
@@ -565,13 +548,12 @@ export class Scheduler {
     else for (const value of values) handleRejections(value);
   }
 
-  /** Does the work that waited, and all that follows from it. */
   #goOn(work: () => void): void {
     this.#waiting -= 1;
     this.#safely(() => {
       this.#pausesAtMs = performance.now() + TURN_MS;
       work();
-      // To take over a long list is work, too.
+      // Taking over a long list counts as work.
       if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
       else this.#work();
     });
@@ -609,7 +591,7 @@ export class Scheduler {
     });
   }
 
-  /** Does something after others have had their turns; the listener to pauses waits until it is done. */
+  /** The listener to pauses waits until the work is done. */
   #inSlice(work: () => void): void {
     const goesOn = new Promise<void>((resolve) => {
       inSlice(this.#job, () => {
@@ -620,7 +602,7 @@ export class Scheduler {
     this.#onPause?.(goesOn);
   }
 
-  /** An error of our own must not leave the operation without an answer. */
+  /** An internal error must not leave the operation unanswered. */
   #safely(work: () => void): void {
     if (this.#isEnded) return;
     try {

@@ -2,24 +2,22 @@ import { numberOf } from '../../shared/exact-json.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns headers that ask for other types, without `If-None-Match`, whose tag would name another answer. */
+/** Without `If-None-Match`, whose tag would name another answer. */
 export function acceptingInstead(headers: Headers, accept: string): Headers {
   const { 'if-none-match': _, ...rest } = headers;
   return { ...rest, accept };
 }
 
-/** Takes the types of answers in parts out of an `Accept` header. */
 export function withoutMultipart(accepts: string): string {
   const otherRanges = accepts.split(',').filter((range) => !/^ *multipart\/mixed *(;|$)/i.test(range));
   return otherRanges.join(',').trim() || 'application/json';
 }
 
-/** Types that are JSON's to answer, by name or as part of a range. */
 const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
 
 /**
- * Returns the format that an `Accept` header likes best; null if it has none, or likes JSON no less.
- * @param formatOf returns the format of a type, in lower case, with its parameters; null if it is none
+ * Null if the header names no format, or likes JSON no less.
+ * @param formatOf takes a type in lower case, with its parameters; null if it is no format
  */
 export function formatLiked<Format>(
   accepts: string,
@@ -41,7 +39,7 @@ function weightIn(parameters: readonly string[]): number {
   return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
-/** True if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */
+/** True if an answer may be of use. Apollo decides on the exact types. */
 export function mayAccept(accepts: string): boolean {
   return accepts === '' || takes(accepts, /json|\/\*/i);
 }
@@ -51,15 +49,13 @@ export function isModern(accepts: string): boolean {
   return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
 }
 
-/** Returns the `Content-Type` of an answer to a request of which nothing ran. */
+/** For requests of which nothing ran. */
 export function refusalTypeFor(accepts: string): string {
   return `application/${isModern(accepts) ? 'graphql-response+json' : 'json'}; charset=utf-8`;
 }
 
-/** True if an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
 function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
 }
 
-/** The pattern of a range that its weight of 0 rules out. */
 export const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;

@@ -15,48 +15,45 @@ type AdmissionRefusal = 'full' | 'late';
 /** Operations of one flow. */
 interface Lane {
   readonly whose: 'proven' | 'unproven';
-  /** The flow of beginning. It counts apart from the operations under way, and gives way to them if they are many. */
+  /** For beginning alone. It gives way to the operations under way if they are many. */
   readonly flow: Flow;
   readonly most: number;
   underWay: number;
   readonly queue: WaitingOperation[];
-  /** The time from which operations have waited without a break. */
+  /** Start of the current uninterrupted queue. */
   busySinceMs: number;
-  /** Operations begun in this stretch of time, and in the one before. */
   begun: { sinceMs: number; now: number; before: number };
-  /** Operations in the queue that have a place and wait for a slice. */
+  /** Queued operations that have a place, and wait for a slice. */
   beginning: number;
 }
 
 interface WaitingOperation {
-  /** That of its job: it begins behind all that came before it and can go on. */
+  /** Its job's: it begins behind all earlier work that can go on. */
   readonly ordinal: number;
-  /** The time at which it came, moved on by each stall of the whole process. */
+  /** Arrival, moved on by each stall of the process. */
   sinceMs: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
 }
 
-/** The least that a flow may have under way, as far as the setting allows that many at all. */
+/** A flow may have at least this many under way, if the setting allows as many at all. */
 const LEAST_SHARE = 16;
 
 /**
- * Milliseconds that an operation may wait. Bursts are waited out. If the queue has not been empty for long, everybody
- * would wait, and the operations that begin are to be answered soon. A few clients that ask one thing after the other
- * make a queue too, but it grows no further: to refuse them would spare nobody anything.
+ * Longest waits in milliseconds. Bursts are waited out; a lasting queue would make everybody wait, so there the wait
+ * is short. A few sequential clients also make a queue, but one that doesn't grow: refusing them would help nobody.
  */
 const MOST_WAIT_MS = { few: 5_000, burst: 800, lasting: 400 };
 const BURST_MS = 800;
 const FEW = 32;
 
-/** Milliseconds between two searches for operations that have waited for too long. */
 const SWEEP_MS = 50;
 
-/** Milliseconds without a look after which the process counts as stalled: nobody who waits is late then. */
+/** After this long without a sweep the process counts as stalled: then nobody is late. */
 const STALL_MS = 3 * SWEEP_MS;
 
-/** Share of the heap beyond which no more operations are under way at once than a flow's least share. */
+/** Above this share of the heap, only a flow's least share is under way. */
 const HEAP_FULL = 0.85;
-/** The same share of the process's memory, of which little that is left is no sign: it keeps what it once had. */
+/** For the process's memory, which it doesn't give back once it has had it. */
 const MEMORY_FULL = 0.98;
 const HEAP_LOOK_MS = 250;
 
@@ -69,10 +66,9 @@ const MACHINE = {
 };
 
 /**
- * Decides when operations begin. As many are under way as the setting allows: of one key half of it, of all keys
- * without proof together a quarter. No more begin at once than leave the event loop free for others. The rest wait by
- * flow and begin in turn. An operation that finds too many waiting, or waits for too long, is refused before anything
- * is done.
+ * Decides when operations begin. One key may have half of the operations under way that the setting allows, all
+ * unproven keys together a quarter, and no more begin at once than leave the event loop free. The rest queue by flow
+ * and begin in turn; an operation is refused, before anything is done, if too many queue or it has waited too long.
  */
 export class Admission {
   readonly load = {
@@ -84,18 +80,15 @@ export class Admission {
   };
   readonly #maxOperations: number;
   readonly #takenMemory: () => number;
-  /** The clock, in milliseconds from any start, and the share of the heap that is taken. */
   readonly #machine: typeof MACHINE;
   readonly #overloaded: ReturnType<typeof createOverloaded>;
-  /** Lanes that have operations under way or waiting. */
   readonly #lanes = new Set<Lane>();
   readonly #laneOfFlow = new WeakMap<Flow, Lane>();
-  /** Operations of all flows that have a place and wait for a slice. */
   #beginning = 0;
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
-  /** The last look at the operations that wait, by `performance.now()`: a stall is one of this process. */
+  /** Last sweep, by `performance.now()`: a stall is one of this process. */
   #lookedAtMs = 0;
 
   constructor(maxOperations: number, takenMemory = () => 0, machine = MACHINE) {
@@ -105,7 +98,6 @@ export class Admission {
     this.#overloaded = createOverloaded(maxOperations);
   }
 
-  /** Opens the stage that lets operations on once they may begin. */
   admissionStage(next: Handle): Handle {
     return async (incoming) => {
       const { request, caller, delivery } = incoming;
@@ -121,14 +113,14 @@ export class Admission {
     };
   }
 
-  /** Returns the refusal of an operation unseen, if another one of the caller's flow would be refused; otherwise null. */
+  /** Refuses an operation unread if the caller's flow is full; otherwise null. */
   refusalUnread(caller: Caller, accepts: string | undefined, requestId?: string): GatewayResponse | null {
     if (!this.isFull(caller)) return null;
     this.load.refused.full += 1;
     return this.#overloaded(accepts, requestId);
   }
 
-  /** Returns null once the operation may begin: from then on it is under way until it leaves. */
+  /** Null once the operation may begin: it is under way until it leaves. */
   enter(caller: Caller, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#machine.now();
     const lane = this.#laneOf(caller);
@@ -142,12 +134,10 @@ export class Admission {
     return 'full';
   }
 
-  /** True if a flow may be full. */
   get isAnyFull(): boolean {
     return this.load.waiting >= Math.min(LEAST_SHARE, this.#maxOperations);
   }
 
-  /** True if so many of a caller's flow are waiting that another one would be refused. */
   isFull(caller: Caller): boolean {
     if (this.load.waiting >= this.#maxOperations) return true;
     const lane = this.#laneOf(caller);
@@ -231,12 +221,12 @@ export class Admission {
       signal.addEventListener('abort', giveUp, { once: true });
       lane.queue.push(waiter);
       if (this.#hasPlace(lane)) this.#place(lane);
-      // One that has a place already begins with the next turn, which is no wait that anybody could do anything about.
+      // With a place it begins in the next turn, which is no delay worth counting.
       else this.load.delayed += 1;
     });
   }
 
-  /** Gives places to operations that wait and have none, one flow after the other. */
+  /** One flow after the other. */
   #advance(): void {
     if (this.load.waiting <= this.#beginning) return;
     for (let isMoving = true; isMoving; ) {
@@ -249,7 +239,6 @@ export class Admission {
     }
   }
 
-  /** Has an operation of a flow begin in a slice, at a place that is taken for it now. */
   #place(lane: Lane): void {
     const { ordinal = 0 } = lane.queue[lane.beginning] ?? {};
     lane.beginning += 1;
@@ -258,7 +247,6 @@ export class Admission {
     inSlice({ flow: lane.flow, ordinal }, () => this.#begin(lane));
   }
 
-  /** Lets the next operation of a flow begin at the place that was taken for it. */
   #begin(lane: Lane): void {
     this.#forgiveStall();
     const nowMs = this.#machine.now();
@@ -272,7 +260,6 @@ export class Admission {
     if (waiter === undefined || isTooLate) this.#release(lane);
   }
 
-  /** Takes the time of a stall off the waiting time of all operations in the queues. */
   #forgiveStall(): void {
     const atMs = performance.now();
     const stalledMs = atMs - this.#lookedAtMs - STALL_MS;
@@ -284,7 +271,6 @@ export class Admission {
     }
   }
 
-  /** Refuses operations that have waited for too long. */
   #sweep(): void {
     this.#forgiveStall();
     const nowMs = this.#machine.now();
@@ -310,7 +296,7 @@ function countBegun({ begun }: Lane, nowMs: number): void {
   begun.now += 1;
 }
 
-/** Counts the operations that may wait: in a queue that lasts, half of those that begin in the longest wait. */
+/** In a lasting queue, half of those that begin in the longest wait. */
 function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
   if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
   return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
@@ -324,10 +310,9 @@ function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
   return nowMs - first.sinceMs > (queue.length > FEW ? most : few);
 }
 
-/** Seconds, at most, after which refused clients may come back: they differ, so that the clients don't all come at once. */
+/** Maximum `Retry-After` in seconds: varied, so that refused clients don't all come back at once. */
 const MOST_RETRY_SECONDS = 3;
 
-/** Makes the answers to operations that are refused unseen. */
 function createOverloaded(maxOperations: number) {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
   const rest = { extensions: { upstream: openBill() } };

@@ -1,10 +1,10 @@
-/** Times at which the service sent something, as an answer tells them: ISO 8601, UTC. */
+/** ISO 8601, UTC. */
 export interface ShownAges {
   readonly oldestFetchedAt: string;
   readonly newestFetchedAt: string;
 }
 
-/** The times at which the service sent what an operation is answered with, by routes. */
+/** When the service sent what an operation is answered with, by route. */
 export class Ages {
   readonly #byRoute = new Map<string, { oldestAtMs: number; newestAtMs: number }>();
 
@@ -15,7 +15,7 @@ export class Ages {
     this.#byRoute.set(route, ages);
   }
 
-  /** Returns them as they are shown. Times of all routes are left out if there is none. */
+  /** The overall times are left out if there are none. */
   shown(): { readonly offline: true; readonly byRoute: Record<string, ShownAges> } & Partial<ShownAges> {
     const byRoute = [...this.#byRoute].sort(([one], [other]) => (one < other ? -1 : 1));
     const all = byRoute.map(([, ages]) => ages);

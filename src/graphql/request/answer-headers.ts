@@ -3,19 +3,17 @@ import { timeIn } from '../../shared/periods.ts';
 import type { OperationRun } from './operation-run.ts';
 import { VARIES } from './responses.ts';
 
-/** The facts that the headers of a response to an operation state. */
 interface AnswerFacts {
   readonly status: number;
   /** Null if there is no answer to an operation. */
   readonly errors: readonly GraphQLFormattedError[] | null;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Seconds for which all of the answer is known to hold; null if that isn't known, or the answer isn't whole. */
+  /** Seconds for which all of the answer is fresh; null if unknown, or if it isn't whole. */
   readonly maxAgeSeconds: number | null;
   readonly timing: string;
 }
 
-/** Sets the headers that every response to an operation has. */
 export function setHeaders(
   headers: Map<string, string>,
   { status, errors, nowMs, maxAgeSeconds, timing }: AnswerFacts,
@@ -23,7 +21,7 @@ export function setHeaders(
   const isCacheable = errors?.length === 0;
   const cacheControl = maxAgeSeconds === null ? 'private' : `private, max-age=${maxAgeSeconds}`;
   headers.set('cache-control', isCacheable ? cacheControl : 'no-store');
-  // A cache may not take the answer for the plan of the operation, nor for another form of it, fresh or by its tag.
+  // A cache must not confuse the answer with its price, or with another form of it.
   headers.set('vary', isCacheable ? VARIES : 'Authorization');
   headers.set('server-timing', timing);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
@@ -31,10 +29,7 @@ export function setHeaders(
   if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
 }
 
-/**
- * As {@link setHeaders}, for an operation that ran.
- * @param clocks the wall clock, and the one that tells how old things are
- */
+/** @param clocks the wall clock, and the one for ages */
 export function setRunHeaders(
   headers: Map<string, string>,
   status: number,
@@ -48,23 +43,21 @@ export function setRunHeaders(
     addHeaders(headers, run.additions.headers(run.context));
 }
 
-/** Adds headers of a stage. */
 export function addHeaders(headers: Map<string, string>, added: ReadonlyMap<string, string>): void {
   for (const [name, value] of added) headers.set(name, value);
 }
 
-/** Returns the value of `Server-Timing`: the time of waits for the service, and for the store of cached answers. */
+/** Waits for the service, and for the store. */
 function timingOf({ service, store }: OperationRun['waits']): string {
   const [upstream, cache] = [service.totalMs, store.totalMs].map(rounded);
   return `upstream;dur=${upstream}, cache;dur=${cache}`;
 }
 
-/** Rounds to a tenth of a millisecond. */
 export function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** Counts the seconds for which the answer to an operation is fresh; null if that isn't known, or it isn't whole. */
+/** Null if unknown, or if the answer isn't whole. */
 function maxAgeOf(
   { bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun,
   nowMs: number,
@@ -75,13 +68,13 @@ function maxAgeOf(
   return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
 }
 
-/** Counts the whole seconds until an instant; null if it has come, or never will. */
+/** Null if the instant has passed, or never comes. */
 export function secondsUntil(untilMs: number, nowMs: number): number | null {
   const seconds = Math.floor((untilMs - nowMs) / 1000);
   return seconds > 0 && seconds < Number.POSITIVE_INFINITY ? seconds : null;
 }
 
-/** Counts the seconds until the first time that an error names; null if none names any. */
+/** Null if no error names a time. */
 function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
   const times = errors.flatMap(({ extensions }) => {
     const time = extensions?.retryAt ?? extensions?.resetsAt;

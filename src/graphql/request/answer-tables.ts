@@ -21,10 +21,10 @@ function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** The type of a leaf's values, for formats that have types: `text` for enums and scalars of ours, too. */
+/** For typed formats: `text` also for enums and our own scalars. */
 type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
 
-/** A field of the answer, by its response name; those of the same name are one. */
+/** By response name: fields of one name are one. */
 interface AnswerField {
   readonly name: string;
   /** Null for a leaf. */
@@ -33,16 +33,15 @@ interface AnswerField {
   readonly kind: ColumnKind;
 }
 
-/** Fields that an answer may have to be made a table of: fragments can make very many of a short text. */
+/** Maximum columns: fragments can make very many of a short text. */
 const MAX_FIELDS = 2_000;
 
-/** Selections that are looked at for them: fields may be selected again and again by fragments of a short text. */
+/** Fragments of a short text may select fields again and again. */
 const MAX_SELECTIONS = 20_000;
 
-/** Levels down to which fields are looked for: no operation that a gateway takes is as deep. */
+/** No operation that a gateway takes is as deep. */
 const MAX_DEPTH = 200;
 
-/** The operation has more fields than a table has columns. */
 export class TooManyFields extends Error {
   constructor() {
     super(`The operation has more than ${MAX_FIELDS} fields, which no table has columns for.`);
@@ -57,8 +56,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 };
 
 /**
- * Returns the fields of an answer. A schema shows the lists among them before there is an answer; without one, each looks
- * like a single text.
+ * With a schema, lists are known before there is an answer; without one, fields look like single texts.
  * @throws TooManyFields
  */
 function fieldsIn(
@@ -82,7 +80,6 @@ function lookedUp(parent: GraphQLNamedType | null, name: string) {
   return { isList: isList && isCompositeType(type), kind, type };
 }
 
-/** Marks the lists that an answer shows. */
 function listsSeen(fields: readonly AnswerField[], items: readonly JsonFields[]): AnswerField[] {
   return fields.map((field) => {
     if (field.below === null) return field;
@@ -101,7 +98,6 @@ interface SelectedSet {
 interface Collector {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly schema: GraphQLSchema | null;
-  /** Fields found, and selections looked at, so far. */
   count: number;
   selections: number;
 }
@@ -145,14 +141,13 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
   }));
 }
 
-/** A list of an answer, with the fields around it, as rows of the same columns. */
 export interface AnswerTable {
   /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
   readonly path: string;
   readonly columns: readonly TableColumn[];
   /**
-   * Returns values by column, made as they are asked for.
-   * @param isTaken true if items of the outermost list may go from the data once their rows are made
+   * Rows are made as they are asked for.
+   * @param isTaken true if items of the outermost list may be dropped from the data once their rows are made
    */
   readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
 }
@@ -164,11 +159,11 @@ interface TableColumn {
 }
 
 interface Leaf extends TableColumn {
-  /** Response names from the item of its list. */
+  /** From the item of its list. */
   readonly path: readonly string[];
 }
 
-/** A list on the way to the rows: its path from the item around it, and the leaves of its items that become cells. */
+/** A list on the way to the rows. */
 interface Step {
   readonly objects: readonly string[];
   readonly name: string;
@@ -176,8 +171,8 @@ interface Step {
 }
 
 /**
- * Makes tables of the lists of an answer. A list within a list makes one table of both: each of its rows has the outer
- * item's cells, and an outer item with nothing in it still has a row. Columns are those that the operation selects.
+ * Nested lists make one table: each row repeats the outer item's cells, and an outer item with nothing in it keeps a
+ * row. Columns are those that the operation selects.
  */
 function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
   const tables = listsIn(fields, { path: [], prefix: '', objects: [], steps: [] });
@@ -187,7 +182,7 @@ function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
 }
 
 /**
- * Returns the tables that an operation makes, before there is an answer; null if the document has no such operation.
+ * Before there is an answer; null if the document has no such operation.
  * @throws TooManyFields
  */
 export function tablesBySchema(
@@ -200,7 +195,7 @@ export function tablesBySchema(
 }
 
 /**
- * Returns the tables of an answer whose schema isn't known, with their rows.
+ * Without a schema.
  * @throws TooManyFields
  */
 export function tablesInAnswer(
@@ -219,9 +214,7 @@ export function tablesInAnswer(
 
 interface ListPlace {
   readonly path: readonly string[];
-  /** Prefix of the columns of these fields. */
   readonly prefix: string;
-  /** Objects passed since the last list. */
   readonly objects: readonly string[];
   readonly steps: readonly Step[];
 }
@@ -271,7 +264,7 @@ function* rowsOf(
     yield* rowsOf(steps, depth + 1, {}, [...cells, ...cellsOf(step.leaves, {})], false);
 }
 
-/** Returns the leaves of objects, through objects in them but not through lists. */
+/** Through objects, but not through lists. */
 function leavesOf(fields: readonly AnswerField[], prefix: string, path: readonly string[]): Leaf[] {
   return fields.flatMap(({ name, below, isList, kind }) => {
     if (below === null) return [{ name: `${prefix}${name}`, kind, path: [...path, name] }];
@@ -289,7 +282,7 @@ function valueAt(item: JsonFields, path: readonly string[]): unknown {
   return value;
 }
 
-/** Gives the objects of a list, those of lists in it too. */
+/** Flattens lists in lists. */
 function* itemsOf(value: unknown, isTaken: boolean): Generator<JsonFields> {
   if (!Array.isArray(value)) return;
   for (const [i, item] of value.entries()) {

@@ -19,17 +19,16 @@ import { readsSchemaAlone } from './schema-reads.ts';
 import { shownErrors } from './shown-errors.ts';
 import type { Handle, Incoming } from './stages.ts';
 
-/** An answer without errors, as bytes. It answers the same question again. */
+/** An answer without errors, as bytes. */
 class StoredAnswer {
   readonly body: Buffer;
-  /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
+  /** By `Content-Encoding`, made on demand. */
   readonly encoded = new Map<string, Promise<Buffer>>();
   readonly event: ReturnType<typeof eventOf>;
   readonly #dataBytes: number;
   readonly #onError: ErrorBehavior;
   #tag: string | undefined;
 
-  /** @param data as it stands in the body */
   constructor(
     body: string | Buffer,
     data: StringPieces,
@@ -42,31 +41,28 @@ class StoredAnswer {
     this.#dataBytes = byteLengthOf(data);
   }
 
-  /** See {@link entityTag}. */
   readonly tag = (): string => {
     this.#tag ??= entityTag(dataIn(this.body, this.#dataBytes), this.#onError);
     return this.#tag;
   };
 }
 
-/** An answer that holds for a while. */
 interface CachedAnswer {
   readonly answer: StoredAnswer;
-  /** Instant until which it holds, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly untilMs: number;
-  /** The same, as far as all of the answer is known to hold: 0 if it isn't whole. */
+  /** The same; 0 if the answer isn't whole. */
   readonly freshUntilMs: number;
-  /** Generation of the entries that were cached for the key: with a newer one, the answer may be another. */
+  /** Generation of the key's entries: with a newer one, the answer may differ. */
   readonly generation: number;
-  /** Headers that a stage has added; null for none. */
   readonly added: ReadonlyMap<string, string> | null;
 }
 
-/** Share of the body that compressed forms take; below it, the bytes of an answer beside its body and its question. */
+/** Compressed forms take this share of the body; the rest of an entry takes the bytes below. */
 const ENCODED_SHARE = 0.5;
 const ANSWER_BYTES = 1_000;
 
-/** Bytes of answers about the schema, the same for every key: all of the introspection takes some 100 KB. */
+/** Answers about the schema are the same for every key; a full introspection takes some 100 KB. */
 const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 
 function createTable(maxBytes: number): BoundedCache<CachedAnswer> {
@@ -77,15 +73,14 @@ function createTable(maxBytes: number): BoundedCache<CachedAnswer> {
   );
 }
 
-/** Share of the time limit for which a run can be joined: its deadline may be that much earlier than one's own. */
+/** A run can be joined for this share of the time limit: its deadline is at most that much earlier. */
 const JOINED_SHARE = 0.01;
 
 type RunOperation = (incoming: Incoming) => Promise<RanOperation>;
 
-/** The table of answers by their questions: kept ones, those about the schema, and those that are in flight. */
+/** Answers by question: cached ones, those about the schema, and those in flight. */
 export class AnswersTable implements Shrinkable {
   readonly #parts: OperationsParts;
-  /** Counts hits and misses among the answers that are cached. */
   readonly #lookups: Lookups;
   readonly #maxBytes: number;
   readonly #cached: BoundedCache<CachedAnswer>;
@@ -101,8 +96,8 @@ export class AnswersTable implements Shrinkable {
   }
 
   /**
-   * Opens the stage that repeats an answer as long as it holds; the rest is let on, and run once for all who ask.
-   * @param admit lets operations on that no cached answer answers
+   * Repeats cached answers; runs other operations once for all who ask at the same time.
+   * @param admit lets operations in that no cached answer answers
    */
   answersStage(run: RunOperation, admit: (next: Handle) => Handle): Handle {
     const { now } = this.#parts;
@@ -120,7 +115,7 @@ export class AnswersTable implements Shrinkable {
     };
   }
 
-  /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
+  /** Caches the answer of a run if it stays valid for a while. */
   save(
     { question, mayReadSchema }: PlainRequest,
     { body, data, operation, extensions }: WrittenAnswer,
@@ -143,8 +138,7 @@ export class AnswersTable implements Shrinkable {
       });
       return;
     }
-    // Under a key that isn't accepted, it would never be found again, but take the place of one that is: a public answer
-    // serves any key.
+    // Under a key that isn't accepted it would never be found, and take another's place.
     if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
     const isWhole = extensions.warnings === undefined;
@@ -161,7 +155,7 @@ export class AnswersTable implements Shrinkable {
     this.#cached.shrink(share);
   }
 
-  /** Finds a cached answer; at once, if nobody else can know more of the key. */
+  /** Synchronous if no other gateway can know more about the key. */
   #find({ question, mayReadSchema }: PlainRequest, caller: Caller): PromiseOrValue<CachedAnswer | null> {
     const { tenantCache } = this.#parts;
     const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
@@ -206,7 +200,7 @@ export class AnswersTable implements Shrinkable {
     return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
   }
 
-  /** Runs equal operations of one key once while they are in flight, until the last that waits has left. */
+  /** Equal operations of one key share a run, which ends when the last of them leaves. */
   #share(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {
     const { config, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
@@ -247,7 +241,6 @@ export class AnswersTable implements Shrinkable {
     return this.#answerAlike(answer, ran.run, incoming, plain, startedAtMs);
   }
 
-  /** Answers a request that has joined a run, and reports its event. */
   #answerAlike(
     { status, data, errors, extensions, event, stored }: SharedAnswer,
     run: OperationRun,
@@ -268,16 +261,12 @@ export class AnswersTable implements Shrinkable {
   }
 }
 
-/**
- * Names the answer to a question: an answer under one key is none under a key of other rights, nor one from what is
- * cached alone an answer to those who may ask.
- */
+/** An answer is valid for one key, its rights, and either online or offline. */
 function nameOf(question: string, { tenant: { digest }, rights, offline }: Caller): string {
   if (offline !== undefined) return `${digest} offline ${rights?.name ?? ''}\n${question}`;
   return rights === undefined ? `${digest}\n${question}` : `${digest} ${rights.name}\n${question}`;
 }
 
-/** True if an answer was made of fresh cached answers alone. */
 function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
   const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
   return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
@@ -287,22 +276,20 @@ async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResp
   return (await run(incoming)).response;
 }
 
-/** The answer to all requests that have joined a run. */
 interface SharedAnswer extends WrittenAnswer {
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
-  /** The stored answer for all of them; null if it tells errors, since each error names its own request. */
+  /** Null if there are errors, since each names its own request. */
   readonly stored: StoredAnswer | null;
 }
 
-/** A run that several requests may wait for. */
 class SharedRun {
-  /** The time at which it began, in milliseconds. */
+  /** In milliseconds. */
   readonly sinceMs: number;
   ran!: Promise<RanOperation>;
   readonly #onClose: () => void;
   readonly #waiting: GatewayRequest[] = [];
-  /** End the listening to requests, whose signals may outlive them. */
+  /** Signals may outlive their requests. */
   readonly #unlisten: (() => void)[] = [];
   #left = 0;
   #ends: AbortController | undefined;
@@ -313,7 +300,7 @@ class SharedRun {
     this.#onClose = onClose;
   }
 
-  /** Closes it: from now on nobody can join, and it makes no difference who leaves. */
+  /** From here on nobody can join, and it makes no difference who leaves. */
   close(): void {
     this.#onClose();
     for (const unlisten of this.#unlisten.splice(0)) unlisten();
@@ -345,7 +332,7 @@ class SharedRun {
     if (signal.aborted) onLeave();
   }
 
-  /** Returns null if no plan has written it. */
+  /** Null if no plan has written it. */
   answer(run: OperationRun): SharedAnswer | null {
     this.#answer ??= sharedAnswer(run);
     return this.#answer;
@@ -363,12 +350,12 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
   return { ...written, errors, extensions, event, stored };
 }
 
-/** Makes the bill of a request that has joined: it has sent nothing, and shares the calls of the run. */
+/** A request that joined has sent nothing, and shares the run's calls. */
 function sharedBill(bill: Bill): Bill {
   return { ...shown(bill), calls: 0, byRoute: {}, shared: bill.shared + bill.calls };
 }
 
-/** Cuts the data out of the bytes of a body that tells no errors. */
+/** Of a body without errors. */
 function dataIn(body: Buffer, dataBytes: number): Buffer {
   const start = '{"data":'.length;
   return body.subarray(start, start + dataBytes);

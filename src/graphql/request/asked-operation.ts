@@ -1,21 +1,20 @@
 import { type AskedText, bareHash, type PersistedTexts } from './persisted.ts';
 import { type GatewayRequest, isObject } from './requests.ts';
 
-/** Names of the parameter by which clients name an operation instead of sending it; the last two are Relay's. */
+/** By these, clients name an operation instead of sending it; the last two are Relay's. */
 export const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
 
-/** The parameters of a request, by its body or its address: texts in the latter, of which the first of several counts. */
+/** From the body or the address; of repeated ones in the address the first counts. */
 export function givenIn({ body, search }: GatewayRequest): Readonly<Record<string, unknown>> {
   return isObject(body) ? body : Object.fromEntries([...new URLSearchParams(search)].reverse());
 }
 
-/** Returns the identifier by which a request names an operation; null if it names none by one. */
 export function documentIdOf(params: Readonly<Record<string, unknown>>): string | null {
   const id = DOCUMENT_IDS.map((name) => params[name]).find((value) => typeof value === 'string');
   return typeof id === 'string' ? bareHash(id) : null;
 }
 
-/** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
+/** By text, or by a known name; null for neither. */
 export function textIn(request: GatewayRequest, persisted: PersistedTexts): AskedText | null {
   const params = givenIn(request);
   const { query, operationName, extensions } = params;
@@ -26,7 +25,7 @@ export function textIn(request: GatewayRequest, persisted: PersistedTexts): Aske
   return { text, operationName: typeof operationName === 'string' ? operationName : undefined };
 }
 
-/** Reads JSON; undefined if it is none. */
+/** Undefined if it isn't JSON. */
 export function jsonIn(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
@@ -35,7 +34,7 @@ export function jsonIn(text: unknown): unknown {
   }
 }
 
-/** Returns the hash by which a request names an operation; null if it names none, or not in a known way. */
+/** Null if the request names no operation, or not in a known way. */
 export function hashIn(params: Readonly<Record<string, unknown>>): string | null {
   const documentId = documentIdOf(params);
   if (documentId !== null) return documentId;

@@ -1,10 +1,9 @@
 import type { GraphQLFormattedError } from 'graphql';
 import { lengthOf, type StringPieces } from '../execution/json-pieces.ts';
 
-/** Characters of data beyond which a body is put together as bytes: to join long texts takes longer than to encode them. */
+/** Above this, a body is assembled as bytes: joining long strings takes longer than encoding them. */
 const LONG_DATA = 16_384;
 
-/** Writes an answer's body around the data of a plan. */
 export function writeBody(
   data: StringPieces,
   errors: readonly GraphQLFormattedError[],
@@ -16,10 +15,10 @@ export function writeBody(
   return lengthOf(data) > LONG_DATA ? bytesOf([start, ...data, end]) : start + data.join('') + end;
 }
 
-/** Spare bytes for characters that take more than one: a long text is written in less time than measured. */
+/** For characters of several bytes: writing a long string is faster than measuring it. */
 const SPARE_BYTES = 1_024;
 
-/** Bytes that the longest character takes: a text that ends further from the end of its room was written whole. */
+/** With less room left than the longest character takes, the string may have been cut. */
 const LONGEST_CHARACTER = 4;
 
 function bytesOf(texts: readonly string[]): Buffer {

@@ -4,12 +4,12 @@ import type { Caller } from '../../service/caller.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import type { Failure } from '../../shared/errors.ts';
 
-/** The flow of all callers whose keys the service has not accepted lately: they count as one. */
+/** All callers whose keys the service has not accepted lately share a flow. */
 export const UNPROVEN = new Flow();
 
-/** The key of the service that a request is made with, which may stand behind another, and a budget of its own. */
+/** The service's key for a request, which may stand behind another, and a budget of its own. */
 export interface Exchanged {
-  /** Takes the place of the `Authorization` header, if there is one. */
+  /** Replaces the `Authorization` header, if there is one. */
   readonly authorization: string | null;
   /** A budget besides that of the key. */
   readonly budget?: CallBudget | undefined;
@@ -17,14 +17,16 @@ export interface Exchanged {
   readonly note?: Caller['note'];
   readonly refusalOf?: Caller['refusalOf'];
   readonly rights?: Caller['rights'];
-  /** Has a listener called if the key works no more; returns a function that ends that. Left out if the service says so. */
+  /**
+   * Calls a listener when the key stops working; returns a function that ends that. Left out if the service says so
+   * itself.
+   */
   readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
 }
 
-/** Tells who asks, and by which key of the service. */
 export type CallerOf = ReturnType<typeof createCallers>;
 
-/** Has operations answered from what is cached alone: all of them, or those that a header asks that for. */
+/** Answers operations from the cache alone: all, or those whose header asks for it. */
 export interface OfflineMode extends NonNullable<Caller['offline']> {
   readonly isAlways: boolean;
 }
@@ -34,13 +36,13 @@ interface CallerHeaders {
   readonly 'x-offline'?: string | undefined;
 }
 
-/** What is added to the place of a job without proof, so that any other one is older. */
+/** Added to the ordinal of unproven jobs, so that any other is older. */
 const BEHIND_ALL = 2 ** 48;
 
 /**
- * Opens the place where a key becomes a caller. Each request has a caller of its own, with a number that rises from
- * request to request. Unless it is exchanged, an issued key is no key.
- * @param mode null if any operation may ask the service
+ * Where a key becomes a caller, one for each request, with a rising ordinal. An issued key that wasn't exchanged is
+ * no key.
+ * @param mode null if every operation may ask the service
  */
 export function createCallers(tenants: Tenants, mode: OfflineMode | null = null) {
   let ordinal = 0;
@@ -73,7 +75,6 @@ export function createCallers(tenants: Tenants, mode: OfflineMode | null = null)
   };
 }
 
-/** Marks the event of an operation if it came by a key that the service had accepted lately. */
 export function provenBy({ flow }: Caller): { readonly isProven?: true } {
   return flow === UNPROVEN ? {} : { isProven: true };
 }

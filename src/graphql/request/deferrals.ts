@@ -21,7 +21,6 @@ import {
 import { type DeferUsage, type FieldCollector, fragmentsIn } from '../execution/plan.ts';
 import type { PlannedOperation } from './prepared-operation.ts';
 
-/** The operation that a collector is made of, with the variables of its directives. */
 interface DeferralScope {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
@@ -35,7 +34,7 @@ interface FieldDetails {
   readonly usage: DeferUsage | undefined;
 }
 
-/** The origin of a list of nodes: their selections, and the fragments that they are delivered with. */
+/** The selections behind a list of nodes, and the fragments that they are delivered with. */
 interface Origin {
   readonly details: readonly FieldDetails[];
   readonly usages: UsageSet;
@@ -45,10 +44,7 @@ type UsageSet = ReadonlySet<DeferUsage>;
 
 const NONE: UsageSet = new Set();
 
-/**
- * True if an operation has a `@defer` that is not switched off. Others of its document have variables of
- * their own, and nothing is known of those.
- */
+/** Other operations of the document are ignored: their variables are unknown. */
 export function hasActiveDeferrals({ schema, operation, fragments, variables }: DeferralScope): boolean {
   let isActive = false;
   const look = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode) => {
@@ -57,7 +53,7 @@ export function hasActiveDeferrals({ schema, operation, fragments, variables }: 
       if (valuesOf(schema, directive, node, variables) !== null) isActive = true;
     }
   };
-  // A set goes through what is added on the way, too.
+  // Iteration includes what is added on the way.
   const reached = new Set<OperationDefinitionNode | FragmentDefinitionNode>([operation]);
   const follow = (node: FragmentSpreadNode) => {
     look(node);
@@ -68,7 +64,7 @@ export function hasActiveDeferrals({ schema, operation, fragments, variables }: 
   return isActive;
 }
 
-/** The values of a directive; null if it is switched off. */
+/** Null if the directive is switched off. */
 function valuesOf(
   schema: GraphQLSchema,
   directive: DirectiveNode,
@@ -83,12 +79,10 @@ function valuesOf(
 }
 
 /**
- * Collects selections by `@defer`, each field once, as the draft of the specification says (Incremental
- * Delivery, v0.2). A field that is selected outside of a deferred fragment too isn't deferred. One that several
- * fragments defer goes with the first of them to be complete.
+ * Collects each field once, by the draft specification (Incremental Delivery, v0.2). A field that is also selected
+ * outside of deferred fragments isn't deferred; one that several fragments defer comes with the first to complete.
  */
 export function createDeferringCollector(scope: DeferralScope): FieldCollector {
-  /** Nodes of a field, of which each plan has a list of its own, with their origin. */
   const origin = Symbol('origin');
   type Nodes = readonly FieldNode[] & { [origin]?: Origin };
 
@@ -102,7 +96,6 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
     return grouped(collected, usages);
   }
 
-  /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
   function grouped(
     { fields, begins }: CollectedFields,
     usageSet: UsageSet,
@@ -132,13 +125,11 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
   return { select };
 }
 
-/** The fields of one selection, and the deferred fragments that begin there. */
 class CollectedFields {
   readonly fields = new Map<string, FieldDetails[]>();
   readonly begins: DeferUsage[] = [];
   readonly #scope: DeferralScope;
   readonly #type: GraphQLObjectType;
-  /** Names of the fragments that were looked into, by the deferred fragment around them. */
   readonly #seen = new Map<DeferUsage | undefined, Set<string>>();
 
   constructor(scope: DeferralScope, type: GraphQLObjectType) {
@@ -174,7 +165,6 @@ class CollectedFields {
     this.add(fragment.selectionSet, usage);
   }
 
-  /** True if a fragment that is spread as it is has anything to add. */
   #isFirst(name: string, usage: DeferUsage | undefined): boolean {
     const names = this.#seen.get(usage) ?? new Set();
     this.#seen.set(usage, names);
@@ -201,7 +191,7 @@ class CollectedFields {
   }
 }
 
-/** The deferred fragments that a field belongs to, but for those within others of them; none if it isn't deferred. */
+/** Without those nested in others of them; none if the field isn't deferred. */
 function outermost(details: readonly FieldDetails[]): UsageSet {
   const usages = new Set<DeferUsage>();
   for (const { usage } of details) {

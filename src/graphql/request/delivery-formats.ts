@@ -2,9 +2,8 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { IncrementalRun } from '../execution/incremental.ts';
 import { RULED_OUT } from './accept.ts';
 
-/** A part of an answer, written: an object's fields. */
 export interface WrittenPart {
-  /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
+  /** Then its errors are those of the part that it belongs to. */
   readonly isLost: boolean;
   /** JSON; null if the part is lost. */
   readonly data: string | null;
@@ -13,13 +12,13 @@ export interface WrittenPart {
 
 type DeliveredPart = ReturnType<IncrementalRun<WrittenPart>['take']>[number];
 
-/** The form of the parts of an answer: members of one JSON object, without those that all formats have. */
+/** Members of each part's JSON object, without those that all formats share. */
 export interface DeliveryFormat {
-  /** The parameter of `Content-Type` beside the boundary. */
+  /** Of `Content-Type`, beside the boundary. */
   readonly parameter: string;
-  /** Writes the members of the first part that announce the parts to come. */
+  /** Announces the parts to come. */
   first(pending: readonly DeliveredPart[]): string;
-  /** Returns an empty text if there is nothing to say. */
+  /** Empty if there is nothing to say. */
   next(parts: readonly DeliveredPart[]): string;
 }
 
@@ -46,8 +45,7 @@ const DRAFT_V02: DeliveryFormat = {
 };
 
 /**
- * Returns the format that an `Accept` header asks for; null if it asks for none that is known. Clients that name no
- * version, as GraphiQL and urql do, know the older one.
+ * Null if no known format is asked for. Clients that name no version, such as GraphiQL and urql, know the older one.
  */
 export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
   for (const range of accepts.split(',')) {

@@ -11,10 +11,7 @@ import { type DeliveryFormat, deliveryFormatFor, type WrittenPart } from './deli
 import type { PlannedOperation } from './prepared-operation.ts';
 import { readsSchemaAlone } from './schema-reads.ts';
 
-/**
- * Opens the delivery of an answer whose client accepts parts.
- * @returns the delivery, and the `Accept` header without the types of such answers; null if no known format is asked for
- */
+/** @returns the delivery, and the `Accept` header without multipart types; null if no known format is asked for */
 export function openDelivery(accepts: string) {
   const format = deliveryFormatFor(accepts);
   return format && { delivery: new Delivery(format), accept: withoutMultipart(accepts) };
@@ -24,15 +21,15 @@ interface FirstPart {
   /** JSON. */
   readonly data: string;
   readonly errors: readonly GraphQLFormattedError[];
-  /** Called with all errors once all parts are there. Returns the last part's members that concern the whole. */
+  /** Called with all errors once all parts are there; returns the last part's members about the whole. */
   readonly onOver: (errors: readonly GraphQLFormattedError[]) => object;
 }
 
 const BOUNDARY = '-';
 
 /**
- * One answer on its way in parts, from its request to the last of them. Parts are written once they are there, and sent
- * as fast as their reader takes them. Parts that come in between go together.
+ * One answer delivered in parts. Parts are sent as fast as their reader takes them; those that gather meanwhile go
+ * together.
  */
 export class Delivery {
   readonly contentType: string;
@@ -43,7 +40,7 @@ export class Delivery {
   #bytes = 0;
   #over: Promise<void> | null = null;
   #isOver = false;
-  /** The error that kept the whole from being sent; the connection of its reader is cut. */
+  /** Set if the rest can't be sent: the reader's connection is cut. */
   #failed: unknown;
   #extensions: object = {};
   #changed = Promise.withResolvers<void>();
@@ -53,16 +50,14 @@ export class Delivery {
     this.contentType = `multipart/mixed; boundary="${BOUNDARY}"; ${format.parameter}`;
   }
 
-  /** Settles once everything is executed; null if the answer comes whole. */
+  /** Null if the answer comes whole. */
   get over(): Promise<void> | null {
     return this.#over;
   }
 
   /**
-   * Returns the function that runs an operation so that it may come in parts; null if it comes whole.
+   * Null if the answer comes whole.
    * @param maxAnswerBytes bytes of all parts together
-   * @param formatErrors words errors
-   * @param tooLong makes the error of an answer that is longer than may be sent
    */
   runner(
     planned: PlannedOperation,
@@ -94,7 +89,7 @@ export class Delivery {
       const first = await run.first();
       this.#bytes += byteLengthOf(first.data);
       const isLong = this.#bytes > maxAnswerBytes;
-      // If everything that was deferred is lost, only the calls under way are left to wait for.
+      // If everything deferred is lost, only calls under way remain.
       while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
       if (isLong) return { data: ['null'], errors: [tooLong()] };
       if (run.hasMore) this.#run = run;
@@ -102,10 +97,7 @@ export class Delivery {
     };
   }
 
-  /**
-   * Begins to deliver, if parts are to come.
-   * @returns true if it has begun
-   */
+  /** @returns true if parts are to come */
   begin(first: FirstPart): boolean {
     if (this.#run === null) return false;
     this.#first = first;
@@ -151,7 +143,7 @@ export class Delivery {
     this.#wake();
   }
 
-  /** Waits for the next change. Changes at the same time are taken together. */
+  /** Simultaneous changes are taken together. */
   async #change(): Promise<void> {
     await this.#changed.promise;
     await setImmediate();

@@ -19,18 +19,17 @@ const NULL: StringPieces = ['null'];
 /** @param isOffline true to price what would have to be fetched, if cached answers of any age will do */
 type OpenPricing = (isOffline: boolean) => Promise<ReturnType<typeof createPricing>>;
 
-/** Prices and runs operations by their plans. */
 export class Execution {
   readonly #parts: OperationsParts;
   readonly #openPricing: OpenPricing;
 
-  /** @param openPricing loads what prices operations: most are never priced */
+  /** @param openPricing loads pricing: most operations are never priced */
   constructor(parts: OperationsParts, openPricing: OpenPricing) {
     this.#parts = parts;
     this.#openPricing = openPricing;
   }
 
-  /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
+  /** Null unless the operation is too expensive to run, which for most is clear from the text. */
   refusalOf(
     planned: PlannedOperation,
     { context: { caller } }: OperationRun,
@@ -46,10 +45,7 @@ export class Execution {
       .then((refusal) => refusal && errorOf(refusal, 400));
   }
 
-  /**
-   * Prices an operation, in place of its answer.
-   * @throws GraphQLError if it is too dear to be priced
-   */
+  /** @throws GraphQLError if it is too expensive to be priced */
   async explain(
     { document, operation }: ValidOperation,
     variables: PlannedOperation['variables'],
@@ -97,14 +93,14 @@ export class Execution {
       ...eventOf(run.bill, operation, errors),
       durationMs: this.#parts.now() - run.startedAtMs,
       requestId: run.requestId,
-      // Known by now, if it wasn't when the operation began.
+      // The key may have been accepted meanwhile.
       ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     this.#parts.onOperation(event, run.context.caller);
   }
 
-  /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
+  /** Null unless the answer is longer than this gateway sends. */
   tooLong(text: StringPieces): GraphQLFormattedError | null {
     const { maxAnswerBytes } = this.#parts.config;
     return isLonger(text, maxAnswerBytes) ? this.#format(answerTooLong(maxAnswerBytes)) : null;
@@ -115,7 +111,7 @@ export class Execution {
     return formatError(error.toJSON(), error, onError);
   }
 
-  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
+  /** Null if the answer comes whole. */
   #inParts(planned: PlannedOperation, { delivery, requestId }: OperationRun): typeof runPlan | null {
     if (delivery === null) return null;
     const { schema, config } = this.#parts;
@@ -130,7 +126,6 @@ export class Execution {
     );
   }
 
-  /** Leaves an answer to its delivery, if parts of it are to come. */
   #deliver(
     run: OperationRun,
     operation: OperationDefinitionNode,

@@ -10,14 +10,13 @@ import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import { type GatewayResponse, VARIES } from './responses.ts';
 import type { Handle, HandleRequest } from './stages.ts';
 
-/** Opens the stage that reads the operation of a request, and answers it whole or in parts. */
 export async function received(
   handle: Handle,
   stage: OperationsParts,
   service: {
     readonly callerOf: CallerOf;
     readonly plainRequests: PlainRequests;
-    /** The names that routers have for ours; null if they are the same. */
+    /** What routers call our types; null if they use our names. */
     readonly names: PrefixedNames | null;
     readonly ledger: Ledger;
   },
@@ -26,7 +25,6 @@ export async function received(
   const { callerOf, plainRequests, names, ledger } = service;
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
-    // Null if the answer comes whole.
     const delivery = request instanceof DeferringRequest ? request.delivery : null;
     const caller = callerOf(request.headers, request.exchanged);
     const plain = plainRequests.read(request, caller);
@@ -51,7 +49,7 @@ export async function received(
   };
 }
 
-/** Adds the IETF draft's `RateLimit` and `RateLimit-Policy`: the calls left of the key's plan, if it is named. */
+/** IETF draft headers: the calls left in the key's plan, if it is known. */
 function withLimits(response: GatewayResponse, limits: ReturnType<Ledger['limits']>): GatewayResponse {
   if (limits.length === 0) return response;
   const left = limits.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);
@@ -64,11 +62,7 @@ function withLimits(response: GatewayResponse, limits: ReturnType<Ledger['limits
 const MULTIPART = /multipart\/mixed/i;
 const DEFERRAL = /@\s*defer\b/;
 
-/**
- * Answers in parts, as `multipart/mixed`, a client that accepts that and defers something (`@defer`). The
- * operation runs like any other, and its late parts come later. To all other clients, directives that defer say
- * nothing.
- */
+/** Answers clients that accept `multipart/mixed` and use `@defer`. For all others such directives have no effect. */
 async function answerInParts(
   request: GatewayRequest,
   accepts: string,
@@ -82,7 +76,7 @@ async function answerInParts(
   const { over, contentType } = delivery;
   if (over === null) return { ...response, headers };
   headers.set('content-type', contentType).set('cache-control', 'no-store');
-  // Proxies would otherwise hold parts back until all of them are there.
+  // Stops proxies from holding parts back.
   headers.set('x-accel-buffering', 'no');
   headers.delete('etag');
   return { status: 200, headers, body: delivery.body() };

@@ -7,21 +7,17 @@ import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
 
-/** Keys that are none of the service's, each of which stands for one. */
+/** Keys of a plugin, each of which stands for one of the service's. */
 export interface KeyHolder {
-  /**
-   * True if a header bears a key of these, or of their form. It needn't know if there is such a key: whatever it owns
-   * goes nowhere but to `exchange`.
-   */
+  /** By its form: there need not be such a key. Whatever is owned goes only to `exchange`. */
   owns(authorization: string): boolean;
   /**
-   * Says by which key of the service a request is made, once the terms of its own key allow it. It may be asked for each
-   * request, and so shouldn't take long.
-   * @throws Failure if they don't, or there is no such key: nothing of the request runs then
+   * Asked for each request, so it must be fast.
+   * @throws Failure if the key's terms don't allow the request, or there is no such key: nothing runs then
    */
   exchange(request: GatewayRequest): PromiseOrValue<Exchanged>;
   /**
-   * Names the holder of a key, whose streams and budgets are counted together; that of the service's key if it is left out.
+   * Streams and budgets are counted by holder; if left out, by the service's key.
    * @throws Failure if there is no such key
    */
   holderOf?(authorization: string): PromiseOrValue<string>;
@@ -32,18 +28,16 @@ export interface KeyHolder {
   named?(name: string, request: GatewayRequest): Promise<NamedEntry>;
 }
 
-/** A way in by the name of a key. */
 export interface NamedEntry {
-  /** Sites whose pages may use the key; none in the list for any. */
+  /** Sites whose pages may use the key; empty for any. */
   readonly origins: readonly string[];
-  /** The request in the name of the key, to run once or several times. */
+  /** May be run several times. */
   readonly request: GatewayRequest;
 }
 
-/** Names the holder of the keys of a name. */
 export const holderOfName = (name: string) => `key ${name}`;
 
-/** Status of a refusal of the whole request; 200 for clients that take any other for an error of the network. */
+/** Of a refusal of the whole request; clients that take any status but 200 for a network error get 200. */
 const STATUSES: Partial<Record<FailureCode, number>> = {
   UNAUTHENTICATED: 401,
   KEY_EXPIRED: 401,
@@ -54,7 +48,7 @@ const STATUSES: Partial<Record<FailureCode, number>> = {
   UPSTREAM_UNAVAILABLE: 503,
 };
 
-/** Opens the one place where keys of plugins are exchanged, for all ways into the gateway. */
+/** The one place where keys of plugins are exchanged, for all ways into the gateway. */
 export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) {
   const ownerOf = (authorization: string | undefined) =>
     authorization === undefined ? undefined : holders.find((holder) => holder.owns(authorization));
@@ -66,10 +60,10 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
   }
 
   return {
-    /** True if a key has to be looked at before anything is known of its caller. */
+    /** True if the caller isn't known before the key is exchanged. */
     owns: (authorization: string | undefined) => ownerOf(authorization) !== undefined,
 
-    /** Wraps the handling of requests: those by a key of a plugin are answered in the name of the one that it stands for. */
+    /** Answers requests by a plugin's key in the name of the key behind it. */
     exchanging(next: HandleRequest): HandleRequest {
       if (holders.length === 0) return next;
       const answer = async (owner: KeyHolder, request: GatewayRequest) => {
@@ -87,8 +81,8 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
     },
 
     /**
-     * Lets in whoever asks for what takes long, in whichever way, once the terms of the key allow it.
-     * @throws Failure if they don't, or there is no such key
+     * For long-lived requests, in any protocol.
+     * @throws Failure if the key's terms don't allow it, or there is no such key
      */
     async enter(request: GatewayRequest) {
       const owner = ownerOf(request.headers.authorization);
@@ -97,8 +91,8 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
     },
 
     /**
-     * Names the holder of a key, in whichever way a header has it: to holders belong streams, and budgets of tools.
-     * @throws Failure for a key that works no more
+     * Streams, and budgets of tools, belong to holders.
+     * @throws Failure for a key that no longer works
      */
     async holderOf(authorization: string | undefined) {
       const name = authorization && (await ownerOf(authorization)?.holderOf?.(authorization));

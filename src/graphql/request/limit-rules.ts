@@ -9,8 +9,8 @@ import { maxListItemsRule } from './input-limits.ts';
 import { fieldCounter, selectionCounter } from './operation-size.ts';
 
 /**
- * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
- * it that there are queries only: without it, the executor would find that out, as if it were an error of our own.
+ * Rules for limits that the text alone can break: such an operation never runs. One more rule refuses other kinds of
+ * operations, which the executor would report as an internal error.
  */
 export function limitRules({
   maxDepth,
@@ -39,7 +39,6 @@ export function limitRules({
     knownOperationRule,
     maxSelectionsRule(maxTokens),
     maxListItemsRule(maxListItems),
-    // By the draft of the specification.
     deferralLabelRule,
   ];
 }
@@ -49,13 +48,13 @@ const armored =
   (context) =>
     rule(context) as ASTVisitor;
 
-/** Turns the rejection of a rule, which tells its finding in its message alone, into the failure of our table. */
+/** The rule reports its finding in its message alone. */
 function refusing(is: (count: number) => string, limit: number) {
   return {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
-        // A count that no number holds is only said to be above the limit.
+        // A count beyond number range is just above the limit.
         const count = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
         context?.reportError(tooExpensive(is(count), count, limit));
       },
@@ -75,7 +74,7 @@ function maxRootFieldsRule(limit: number): ValidationRule {
   };
 }
 
-/** Counts selections before anything walks them: an operation may not be larger for its fragments than it could be without any. */
+/** Counted before anything walks them: fragments must not make an operation larger than it could be without any. */
 function maxSelectionsRule(limit: number): ValidationRule {
   return (context) => {
     const countIn = selectionCounter((name) => context.getFragment(name));

@@ -2,19 +2,18 @@ import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { Bill } from '../../service/bill.ts';
 import type { Trace } from '../../service/trace.ts';
 
-/** An operation and its cost, for all who get the same answer. */
+/** What all who get the same answer share. */
 interface OperationOutcome {
   readonly name: string | null;
   readonly type: 'query' | 'mutation' | 'subscription' | null;
   readonly calls: number;
   readonly shared: number;
   readonly cached: number;
-  /** Answers past their time, served because the service gave none. */
+  /** Expired answers, served because the service failed. */
   readonly stale: number;
-  /** True if the whole answer is cached from an earlier operation. */
+  /** True if the whole answer was cached. */
   readonly repeated: boolean;
   readonly errorCodes: readonly string[];
-  /** Set if it came by a key that the service had accepted lately. */
   readonly isProven?: boolean;
 }
 
@@ -41,10 +40,9 @@ export function eventOf(
   };
 }
 
-/** Characters of an operation's name that a span tells. */
 const MAX_NAME = 100;
 
-/** Adds the counts and codes of an operation to its span. Variables and text are the caller's own. */
+/** Variables and text stay private to the caller. */
 export function describeOperation(
   trace: Trace | undefined,
   { name, type, calls, shared, cached, repeated, errorCodes }: OperationOutcome,

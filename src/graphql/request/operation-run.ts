@@ -26,7 +26,6 @@ import type { GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 import type { Incoming } from './stages.ts';
 
-/** The state of one operation's run; the stages that handle it pass it on. */
 export interface OperationRun {
   readonly context: GraphContext;
   readonly participant: ReturnType<ObservationClient['join']>['participant'];
@@ -34,35 +33,32 @@ export interface OperationRun {
   readonly payer: ReturnType<typeof payerOf>;
   readonly bill: Bill;
   readonly waits: NonNullable<Sending['waits']>;
-  /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   readonly accepts: string;
   readonly delivery: Delivery | null;
-  /** Generation of the entries that were cached for the key when the request came. */
+  /** Of the key's cached entries when the request came. */
   readonly generation: number;
   /** Set once it has been read. */
   onError: ErrorBehavior;
-  /** Set once there is a response to an operation: before that, a request has cost nothing. */
+  /** Set once there is a response: before that, a request has cost nothing. */
   errors: readonly GraphQLFormattedError[] | null;
-  /** The answer that its plan has written; null before, and if it has no plan. */
+  /** Null until its plan has written it, and if it has none. */
   written: WrittenAnswer | null;
-  /** The time at which the first cached answer that was served expires; infinite while none was served. */
+  /** Expiry of the first cached answer that was served; infinite if none was. */
   freshUntilMs: number;
-  /** The time at which the first fetched answer expires; infinite while none was fetched, 0 if it isn't known. */
+  /** Expiry of the first fetched answer; infinite if none was fetched, 0 if unknown. */
   fetchedUntilMs: number;
-  /** True if the answer holds for any later request of the same, while the answers that were read are fresh. */
+  /** True if a later identical request gets this answer as long as the entries behind it are fresh. */
   isLasting: boolean;
-  /** The times of the cached answers that it is made of; null if the service could have been asked. */
+  /** Ages of the cached answers behind it; null unless offline. */
   readonly ages: Ages | null;
-  /** What a stage adds to the answer. */
   readonly additions: Incoming['additions'];
 }
 
 export type OpenRun = ReturnType<typeof createOpenRun>;
 
-/** The answer to an operation that ran by its plan. */
 export interface WrittenAnswer {
   readonly status: number;
   readonly data: StringPieces;
@@ -71,7 +67,7 @@ export interface WrittenAnswer {
   readonly extensions: ReturnType<typeof extensionsOf>;
 }
 
-/** Returns the `extensions` of the answer to an operation; those that are undefined are left out. */
+/** Undefined members are left out of the JSON. */
 export function extensionsOf({ bill, context, ages, additions }: OperationRun) {
   const { warnings, absences } = context;
   return {
@@ -83,24 +79,22 @@ export function extensionsOf({ bill, context, ages, additions }: OperationRun) {
   };
 }
 
-/** Returns a bill as it is shown: fields that share nothing take no less than the calls for all of them together. */
+/** Fields that share nothing take at least the calls for all of them together. */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
 
-/** What loads the lists and the figures of operations. */
 export interface LoadingMeans
   extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'hasPlenty' | 'mayGuess' | 'cachedNames'> {
   readonly observations: ObservationClient;
 }
 
-/** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(
   { config, tenantCache, learned, now }: OperationsParts,
   service: LoadingMeans & {
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
-    /** Returns the means of callers on whose behalf nothing is asked. */
+    /** For callers on whose behalf nothing is asked. */
     readonly offline: () => LoadingMeans;
   },
 ) {
@@ -142,11 +136,11 @@ export function createOpenRun(
     const { asking, onNames } = additions ?? {};
     const ask = asking?.(lists.ask) ?? lists.ask;
     const { participant, figures } = observations.join(caller);
-    // The others of the batch are about to ask: the first to ask waits until all their demands are known.
+    // Other operations of the batch are about to ask: wait until all demands are known.
     if (request.isBatched) participant.expect();
     const batchGate = createBatchGate(config.batchHoldMs);
     const { tenant } = caller;
-    // Offline nobody can prove a key: that it was accepted once is enough.
+    // Offline no key can be proven; having been accepted once is enough.
     const effort = new Effort(isOffline ? whoseKeyIsKnown(tenant) : tenant);
     const run: OperationRun = {
       context: {
@@ -200,7 +194,7 @@ function whoseKeyIsKnown(tenant: Tenant) {
   };
 }
 
-/** An address that others can ask has TLS. A name and a password in it stay here. */
+/** A public address has TLS; its credentials are never shown. */
 function citingOf({
   sourceNames = new Map(),
   countryDataUrl = '',

@@ -17,16 +17,15 @@ const PER_OPERATION = 8_000;
 const PER_CHARACTER = 2;
 /** Bytes of the syntax tree per token: the tree knows each token and its place. */
 const PER_TOKEN = 400;
-/** Bytes of a plan, for each field, */
+/** Bytes of a plan: for each field, and below for the code that makes the objects of a selection. */
 const PER_SELECTION = 900;
-/** and for the code that makes the objects of a selection. */
 const PER_OBJECT = 5_000;
 
-/** Fields that may give objects of as many types, each with a plan of its own. */
+/** Fields of objects of several types, each with a plan of its own. */
 const ABSTRACT_FIELDS = /^(node|nodes|_entities)$/;
 const MOST_TYPES = 6;
 
-/** Bytes that an operation takes at the most while it is cached. */
+/** The most that an operation takes while it is cached. */
 export function footprintOf(text: string, { document, operation, maxPlans }: Prepared): number {
   return (
     PER_OPERATION +
@@ -42,7 +41,7 @@ function tokensOf({ loc }: DocumentNode): number {
   return count;
 }
 
-/** Bytes of a plan, in which the fragments are written out. */
+/** With its fragments written out. */
 function planBytes(document: DocumentNode, operation: OperationDefinitionNode): number {
   const fragments = fragmentsIn(document);
   const bytesBelow = sumOfSelections(
@@ -59,22 +58,18 @@ function planBytes(document: DocumentNode, operation: OperationDefinitionNode): 
 
 type FragmentOf = (name: string) => FragmentDefinitionNode | null | undefined;
 
-/**
- * Returns a function that counts the selections of a set, its fragments written out. A few fragments that spread each other
- * stand for more selections than anybody can work through.
- */
+/** Fragments are written out: a few that spread each other stand for more selections than can be worked through. */
 export function selectionCounter(fragmentOf: FragmentOf): (set: SelectionSetNode) => number {
   return sumOfSelections(fragmentOf, (_, below) => 1 + below);
 }
 
-/** Returns a function that counts the fields of a set itself, those of its fragments too. */
+/** Direct fields, those of fragments included. */
 export function fieldCounter(fragmentOf: FragmentOf): (set: SelectionSetNode) => number {
   return sumOfSelections(fragmentOf, ({ kind }, below) => (kind === Kind.FIELD ? 1 : below));
 }
 
 /**
- * Adds up over selections, and walks each fragment once. One that is being walked counts as nothing, so that those that
- * spread themselves come to an end.
+ * Walks each fragment once. A fragment being walked counts as nothing, so that recursion ends.
  * @param worthOf returns the sum of a selection by that of the selections below it
  */
 function sumOfSelections(

@@ -6,19 +6,19 @@ import type { Caller } from '../../service/caller.ts';
 import type { OperationEvent } from './operation-events.ts';
 import type { PersistedTexts } from './persisted.ts';
 
-/** The settings, the schema and the means that all stages of an operation have. */
+/** What all stages of an operation share. */
 export interface OperationsParts {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   readonly persisted: PersistedTexts;
   readonly tenantCache: TenantCache;
-  /** Sizes and limits that the service has shown: operations are bounded by them. */
+  /** Operations are bounded by the sizes and limits that the service has shown. */
   readonly learned: Learned;
-  /** The wall clock, in milliseconds since the epoch. */
+  /** Wall clock, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** The same without steps back, to tell how old things are. */
+  /** Never goes back: for ages. */
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent, caller: Caller) => void;
-  /** Called with an error of our own, the place that met it, and the request, if that is known. */
+  /** Called with an internal error, where it was met, and the request if known. */
   readonly onError: (error: unknown, where: string, requestId?: string) => void;
 }

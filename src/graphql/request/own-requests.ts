@@ -4,7 +4,7 @@ import type { GatewayRequest } from './requests.ts';
 import { wholeBody } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
 
-/** Makes a request by which a part of the program asks as any client does. */
+/** For parts of the program that ask as any client does. */
 export function ownRequest(
   body: object,
   { headers, signal = new AbortController().signal, ...given }: Partial<GatewayRequest> = {},
@@ -25,7 +25,7 @@ interface ReplyError {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** The calls that an operation is expected to take, by route; it takes no fewer and no more than is said. */
+/** The expected calls of an operation, and the bounds that they lie within. */
 interface Explained {
   readonly calls: number;
   readonly least: number;
@@ -36,7 +36,6 @@ interface Explained {
   readonly cached: number;
 }
 
-/** An answer of the gateway, whose shape is not in question. */
 export interface OwnReply {
   readonly data?: unknown;
   readonly errors: readonly ReplyError[];
@@ -46,14 +45,14 @@ export interface OwnReply {
   };
 }
 
-/** Reads an answer of the gateway, and keeps all digits of its numbers. */
+/** Keeps all digits of numbers. */
 export function replyOf(body: string): OwnReply {
   const reply = parseExactly(body);
   if (!isObject(reply)) throw new Error('The gateway has answered with something else than an answer.');
   return { errors: [], extensions: {}, ...reply };
 }
 
-/** Asks what an operation would take by the key of the request: nothing is sent. */
+/** Prices an operation under the key of the request: nothing is sent. */
 export async function explained(
   handle: HandleRequest,
   body: object,
@@ -63,10 +62,10 @@ export async function explained(
   return replyOf(await wholeBody((await handle(ownRequest(body, { ...given, headers }))).body));
 }
 
-/** A made-up key: nothing is cached for it, so that a price is the same for all. */
+/** Nothing is cached for a made-up key, so a price is the same for all. */
 export const PRICING_KEY = 'Bearer price';
 
-/** An operation that is offered to others, with values of the variables that have to be given. */
+/** With values for required variables. */
 interface OfferedOperation {
   readonly documentId: string;
   readonly operationName: string | undefined;
@@ -74,7 +73,7 @@ interface OfferedOperation {
 }
 
 /**
- * Prices operations as they are where nothing is cached, each once.
+ * Prices operations once each, with nothing cached.
  * @returns a function that returns null if a price depends on the values of variables
  */
 export function createPrices(handle: HandleRequest) {
@@ -88,7 +87,7 @@ export function createPrices(handle: HandleRequest) {
       { documentId, operationName, variables },
       { headers },
     );
-    // A price that can't be known for want of room is asked for again.
+    // A price that failed for want of capacity is asked for again.
     if (errors.some(({ extensions }) => extensions?.retryable === true)) prices.delete(operation);
     const { explain } = extensions;
     if (explain === undefined || errors.length > 0) return null;

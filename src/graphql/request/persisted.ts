@@ -2,33 +2,29 @@ import { hash } from 'node:crypto';
 import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Texts of operations by the names that clients send in their place. */
+/** Texts by the names that clients send instead. */
 export interface PersistedTexts {
-  /** @param isProven true if it is for a key that the service has accepted lately */
+  /** @param isProven true for a key that the service has accepted lately */
   get(name: string, isProven?: boolean): string | undefined;
-  /** Keeps a text, if clients may add any. */
   set(name: string, text: string): void;
   allows(text: string): boolean;
-  /** Lets a text run that a part of the program has made of a listed one. Returns the name to ask for it by. */
+  /** Allows a text derived from a listed one; returns the name to ask for it by. */
   admit(text: string): string;
-  /** True if an operation is among the trusted documents, though others may run too. */
+  /** True for trusted documents, though others may run too. */
   lists(text: string): boolean;
-  /** The only documents that may run at the moment; null if any may. */
+  /** Null if any document may run. */
   readonly trusted: readonly TrustedDocument[] | null;
-  /** The trusted documents at the moment, though others may run too: another list once they have changed. */
+  /** The trusted documents, though others may run too; replaced when they change. */
   readonly listed: readonly TrustedDocument[];
-  /** Stops looking for changes. */
   stop(): void;
 }
 
-/** A document that may run if no others may. */
 export interface TrustedDocument {
-  /** The name that clients send as `documentId`. */
+  /** Sent as `documentId`. */
   readonly id: string;
   readonly text: string;
 }
 
-/** Makes the failure of a text that is none of those that may run. */
 export function unlisted(): Failure {
   return new Failure(
     'DOCUMENT_NOT_ALLOWED',
@@ -36,13 +32,13 @@ export function unlisted(): Failure {
   );
 }
 
-/** Bytes of texts that are cached at once; the least recently used go first. */
+/** The least recently used texts go first. */
 const MAX_PERSISTED_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
+/** For texts that no accepted key has used: anybody can send them. */
 const MAX_NEW_BYTES = 2 * 1024 * 1024;
 
-/** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
+/** Automatic persisted queries: texts sent once with their SHA-256, and then named by it. */
 export function createPersisted(): PersistedTexts {
   const textsOf = (maxBytes: number) =>
     new BoundedCache<{ readonly text: string }>(
@@ -69,12 +65,11 @@ export function createPersisted(): PersistedTexts {
   };
 }
 
-/** Returns the name that clients give a text unless set otherwise. */
 export function sha256Of(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** Takes the name of the digest, which clients may put first, off a name. */
+/** Clients may prefix a hash with the name of the digest. */
 export function bareHash(name: string): string {
   return name.replace(/^sha256:/, '');
 }

@@ -13,14 +13,12 @@ import { mayReadSchema } from './schema-reads.ts';
 interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly onError: ErrorBehavior;
-  /** True if the client named the operation instead of sending its text. */
   readonly isPersisted: boolean;
 }
 
 /**
- * Reads the operation that a request asks for, if it is of the plain kind that most are. Null if Apollo Server has to
- * look at it: odd forms, any error, operations to be persisted, and requests that a browser could be tricked into
- * sending.
+ * Reads a request of the plain kind that most are. Null leaves it to Apollo Server: odd forms, errors, operations to
+ * be persisted, and requests that a browser could be tricked into sending.
  */
 function paramsIn(
   { method, headers, search, body }: GatewayRequest,
@@ -43,7 +41,6 @@ function paramsIn(
   }
 }
 
-/** @throws Error if it is none */
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new Error('It is no object.');
@@ -64,7 +61,7 @@ function paramsOf(
   const common = { operationName: operationName ?? undefined, variables: variables ?? {}, onError };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
-    // A text that comes with its hash has to be checked, and cached. Clients tell of themselves in extensions, too.
+    // A text sent with its hash has to be checked and cached. Clients put other things in extensions, too.
     const isPlain = hash === null && (extensions == null || namesNoDocument(extensions));
     const isAllowed = persisted.trusted === null || persisted.allows(query);
     return isPlain && isAllowed ? { ...common, text: query, isPersisted: false } : null;
@@ -77,40 +74,37 @@ function namesNoDocument(extensions: unknown): boolean {
   return isObject(extensions) && extensions.persistedQuery === undefined && !isDeep(extensions);
 }
 
-/** True if a value, at any depth, holds a number such as 1e999, which JSON can spell and not write. */
+/** JSON can spell numbers such as 1e999, but not write them. */
 function hasInfinite(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinite);
 }
 
-/** True if the client wants the plan instead of the answer. */
 export function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
 }
 
-/** A request that nobody needs to interpret, and the type that its client takes answers in. */
 export interface PlainRequest {
   readonly params: OperationParams;
-  /** Names the operation with its variables: two requests of one name ask for the same. */
+  /** Equal for requests of one operation with equal variables. */
   readonly question: string;
   readonly mayReadSchema: boolean;
   readonly contentType: string;
 }
 
-/** Kinds of `Accept` headers whose type of content is cached. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
 
 export class PlainRequests {
   readonly #persisted: PersistedTexts;
-  /** Types of content by `Accept` headers. */
+  /** `Content-Type` by `Accept` header. */
   readonly #contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
 
   constructor(persisted: PersistedTexts) {
     this.#persisted = persisted;
   }
 
-  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
+  /** Null if Apollo has to look at the request. */
   read(request: GatewayRequest, { flow }: Caller): PlainRequest | null {
     const contentType = this.#contentTypes.get(request.headers.accept ?? '');
     if (contentType === undefined || isExplained(request)) return null;
@@ -118,13 +112,13 @@ export class PlainRequests {
     if (params === null) return null;
     const { text, operationName = '', variables, onError } = params;
     const given = JSON.stringify(variables);
-    // A number beyond all numbers would be named as null is.
+    // It would be named like null.
     if (given.includes('null') && hasInfinite(variables)) return null;
     const question = `${onError} ${operationName}\n${given}\n${text}`;
     return { params, question, mayReadSchema: mayReadSchema(text), contentType };
   }
 
-  /** Learns the type of content that Apollo answers an `Accept` header with. */
+  /** From Apollo's answer. */
   learn(accepts: string, contentType: string): void {
     if (accepts.length <= MAX_ACCEPT_CHARACTERS) this.#contentTypes.set(accepts, contentType);
   }

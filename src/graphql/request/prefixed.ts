@@ -9,20 +9,20 @@ import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
 
-/** Bytes of texts of routers that are kept, with their form in our words: anybody can send long ones. */
+/** Of texts with their translations: anybody can send long ones. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** The beginning of an alias of `__typename` while we answer: names of types are prefixed there, too. */
+/** Marks aliases of `__typename`, whose values are names of types too. */
 const ALIASED = '__typename_of_';
 
 type Params = Readonly<Record<string, unknown>>;
 
 /**
- * Answers operations that routers word with prefixed names as if they had ours, and prefixes the names of types in the
- * answer. An operation with none of them is passed on as it is.
+ * Translates operations that routers word with prefixed names, and prefixes type names in the answer. Others pass
+ * unchanged.
  */
 export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: number): HandleRequest {
-  /** Our texts by those of routers, and the hashes of ours by the hashes of theirs. */
+  /** Our texts by routers' texts, and our hashes by theirs. */
   const cache = new BoundedCache<{ readonly text: string }>(
     MAX_BYTES,
     ({ text }, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
@@ -36,7 +36,7 @@ export function prefixed(next: HandleRequest, names: PrefixedNames, maxTokens: n
     return said.text;
   }
 
-  /** Returns null if nothing in it is prefixed. */
+  /** Null if nothing is prefixed. */
   function translated(params: Params): Params | null {
     const { query, variables, extensions } = params;
     const asked =
@@ -92,7 +92,7 @@ function fromSearch(
     try {
       if (search.has(name)) params[name] = JSON.parse(search.get(name) ?? '');
     } catch {
-      // The next stage says that this is no JSON.
+      // The next stage reports the error.
       return null;
     }
   }
@@ -103,7 +103,7 @@ function fromSearch(
   return new ChangedRequest(request, { search: `?${search}` });
 }
 
-/** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its errors. */
+/** Unreadable operations are left for Apollo to report. */
 function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
   const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
@@ -134,7 +134,7 @@ function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: n
     .reduce((text, { start, end, text: by }) => `${text.slice(0, start)}${by}${text.slice(end)}`, text);
 }
 
-/** Rewrites variables with our types in representations, which are lists of objects or objects. */
+/** In representations, which are objects or lists of objects. */
 function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
   const renamed = (value: unknown): unknown => {
     const ownName = isObject(value) ? types.get(String(value.__typename)) : undefined;
@@ -150,15 +150,12 @@ function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
 
 function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string, string>): GatewayResponse {
   const { encoded: _, body, ...rest } = response;
-  // Tables and parts are made by stages around this one, to which every answer is whole.
+  // Stages around this one make tables and parts.
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) return response;
   return { ...rest, body: renamedIn(String(body), named) };
 }
 
-/**
- * The name of a type in JSON. In its text a quote within a string has a backslash before it, so nothing but a key and
- * its value looks like this.
- */
+/** Within strings of JSON, quotes are escaped: only a key with its value looks like this. */
 const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
 
 function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
@@ -168,11 +165,10 @@ function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   );
 }
 
-/** The words of routers, for those who answer operations by ways of their own. */
+/** For those who answer operations in ways of their own. */
 export interface Wording {
-  /** Returns an operation in our words; null if it is in them already. */
+  /** Null if it is in our words already. */
   ours(text: string): string | null;
-  /** Returns an answer with the names of types that routers know. */
   theirs<Result>(result: Result): Result;
 }
 

@@ -1,9 +1,8 @@
 import type { GatewayRequest } from './requests.ts';
 
 /**
- * Headers of which any one shows that no page of another origin has sent a request without this gateway's leave: browsers
- * ask by a preflight before they let a page set them. By themselves they send `Authorization` for passwords alone, which
- * are no keys.
+ * Any one of these shows that no page of another origin sent the request without our consent: browsers ask by a
+ * preflight first. By themselves they send `Authorization` only for passwords, which are no keys.
  */
 export const PREFLIGHTED_HEADERS: readonly string[] = [
   'authorization',
@@ -11,7 +10,7 @@ export const PREFLIGHTED_HEADERS: readonly string[] = [
   'apollo-require-preflight',
 ];
 
-/** True if a page of another origin could send the request only with this gateway's leave. */
+/** True if a page of another origin needs our consent to send the request. */
 export function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];
   if (type !== undefined) return /^application\/json *(;|$)/.test(type);

@@ -12,31 +12,31 @@ import type { AskedText } from './persisted.ts';
 
 const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** Combinations of skipped and included fields that are cached of one operation. */
+/** Plans cached per operation, by combination of skipped and included fields. */
 const MAX_PLANS = 32;
 
 export type Prepared = ReturnType<typeof prepareOperation>;
 
-/** An operation and its variables, coerced. */
+/** Variables are coerced. */
 export interface PlannedOperation {
   readonly prepared: Prepared;
   readonly plan: Plan;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** True if it can ask for figures, as its text shows. */
+  /** As its text shows. */
   readonly leadsToFigures: boolean;
-  /** Returns the most calls that it can take, if one brings so many rows. */
+  /** The most calls that it can take, if one brings `maxRows`. */
   readonly bound: (maxRows: number) => number;
 }
 
-/** The parts of an operation that change with no variables but those that `@skip` and `@include` ask. */
+/** Depends only on variables of `@skip` and `@include`. */
 interface PlannedFor {
   readonly plan: Plan;
   readonly leadsToFigures: boolean;
-  /** The bound of an operation without variables, for lists of some sizes. */
+  /** For an operation without variables, by list sizes. */
   bounded: { readonly sizes: typeof DOCUMENTED; readonly bound: PlannedOperation['bound'] } | null;
 }
 
-/** Makes ready an operation that was found valid, so that it can run without another parse and validation. */
+/** So that a valid operation runs again without parsing and validation. */
 export function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -72,9 +72,8 @@ export function prepareOperation(
   const prepared = {
     document,
     operation,
-    /** The most plans that are cached of it. */
     maxPlans: Math.min(MAX_PLANS, 2 ** conditions.length),
-    /** Plans the operation for some variables; null if they don't fit. */
+    /** Null if the variables don't fit. */
     with(given: PlannedOperation['variables']): PlannedOperation | null {
       const variables =
         definitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, definitions, given).coerced;
@@ -95,7 +94,6 @@ function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['varia
   return { schema, fragments, variableValues: { ...variables } };
 }
 
-/** An operation that Apollo Server has found valid. */
 export interface ValidOperation extends AskedText {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;

@@ -6,15 +6,14 @@ import { footprintOf } from './operation-size.ts';
 import type { AskedText } from './persisted.ts';
 import { type Prepared, prepareOperation, type ValidOperation } from './prepared-operation.ts';
 
-/** Bytes of operations that are cached for keys that were accepted lately; other keys have the share below. */
+/** For keys that were accepted lately; others have the share below. */
 const MAX_BYTES = 64_000_000;
 
 const UNPROVEN_SHARE = 1 / 8;
 
-/** Operations that are known to have come before. */
+/** Operations seen once, by digest. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/** Operations that were found valid, and are cached if they come again. */
 export class PreparedOperations implements Shrinkable {
   readonly #schema: GraphQLSchema;
   readonly #learned: Learned | null;
@@ -22,7 +21,7 @@ export class PreparedOperations implements Shrinkable {
   readonly #unproven: OperationsTable;
 
   /**
-   * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
+   * @param learned bounds operations by the sizes of the service's own lists
    * @param maxBytes of the operations that are cached
    */
   constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
@@ -41,7 +40,7 @@ export class PreparedOperations implements Shrinkable {
     return entry?.prepared;
   }
 
-  /** Prepares a valid operation, and keeps it ready if it has come before. */
+  /** Caches it from its second use on. */
   prepare({ text, operationName, document, operation }: ValidOperation, isProven: boolean): Prepared {
     const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
     const { seen, ready } = isProven ? this.#proven : this.#unproven;
@@ -65,7 +64,7 @@ function nameOf({ text, operationName }: AskedText): string {
 
 type OperationsTable = ReturnType<typeof createTable>;
 
-/** Makes a table. Operations are cached from their second use on: most that are made up are never seen again. */
+/** Most made-up operations are never seen again. */
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),

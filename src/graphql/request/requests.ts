@@ -2,27 +2,27 @@ import type { Exchanged } from './callers.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
-  /** Name of the method, in upper case. */
+  /** In upper case. */
   readonly method: string;
   /** Values by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The raw query string with its `?`, or empty. */
+  /** Raw, with its `?`, or empty. */
   readonly search: string;
-  /** The parsed JSON body; empty for GET. */
+  /** Parsed JSON; empty for GET. */
   readonly body: unknown;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
-  /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
+  /** For the log and errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
-  /** True if other operations came by the same request, at the same time. */
+  /** True if other operations came in the same request. */
   readonly isBatched?: boolean;
-  /** Address of the client, as far as it is known. */
+  /** As far as it is known. */
   readonly address?: string | undefined;
   /** Set if the request came by a key of this gateway's own, or by a tool with a budget. */
   readonly exchanged?: Exchanged | undefined;
 }
 
-/** A request of which a stage has changed some. The signal is read only if somebody listens. */
+/** The signal is read only if somebody listens. */
 export class ChangedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: GatewayRequest['headers'];
@@ -53,25 +53,18 @@ export class ChangedRequest implements GatewayRequest {
   }
 }
 
-/**
- * The methods that bring operations: in a body, one or an array of several, or else in the address. By a safe one a client
- * only looks: what it brings back may be cached, and looked at again.
- */
+/** A body has one operation or an array of several, an address has one. Answers to safe methods may be cached. */
 export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly isSafe: boolean }> = new Map([
   ['GET', { hasBody: false, isSafe: true }],
   ['POST', { hasBody: true, isSafe: false }],
   ['QUERY', { hasBody: true, isSafe: true }],
 ]);
 
-/**
- * True if a body brings several operations: in an array, or one with a list of variables, for each of which it is to run
- * (variable batching, of the draft of GraphQL over HTTP).
- */
+/** An array, or one operation with a list of variables (variable batching, draft of GraphQL over HTTP). */
 export function isBatch(body: unknown): boolean {
   return Array.isArray(body) || (isObject(body) && Array.isArray(body.variables));
 }
 
-/** True if a value of a parsed body, or a body, is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { Kind, type OperationDefinitionNode } from 'graphql';
 
-/** True if a text may ask about the schema at all: most don't, and needn't be looked up. */
+/** Most texts don't, and needn't be looked up. */
 export function mayReadSchema(text: string): boolean {
   return (
     text.includes('__schema') ||
@@ -9,10 +9,8 @@ export function mayReadSchema(text: string): boolean {
   );
 }
 
-/** Fields of the root that read the schema, and one that reads nothing. */
 const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
 
-/** True if an operation reads the schema and nothing else. */
 export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {
   let count = 0;
   for (const selection of selectionSet.selections) {

@@ -4,8 +4,8 @@ import { excerpt } from '../../shared/errors.ts';
 const MAX_ERRORS = 1_000;
 
 /**
- * Bounds the errors that an answer tells: not all of very many, and not all of a very long text of another's choice. If
- * some are left out, a last one says how many, by code. Each names the request, so that it is found in the log.
+ * Bounds the number of errors, and the length of foreign text in them. If some are left out, a last one counts them
+ * by code. Each names the request, so that it is found in the log.
  */
 export function shownErrors(
   errors: readonly GraphQLFormattedError[],
@@ -25,7 +25,7 @@ function shortened(error: GraphQLFormattedError): GraphQLFormattedError {
   return { ...error, message, extensions: { ...error.extensions, detail: excerpt(detail) } };
 }
 
-/** Sums up the others under the code of the first of them, so that a reader of codes finds one that is known. */
+/** Under the code of the first, so that readers of codes find a known one. */
 function summaryOf(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError {
   const [first] = errors;
   return {
@@ -38,7 +38,6 @@ function summaryOf(errors: readonly GraphQLFormattedError[]): GraphQLFormattedEr
   };
 }
 
-/** Counts how often each code occurs. */
 export function countsOf(codes: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;

@@ -3,11 +3,10 @@ import { isModern } from './accept.ts';
 import { isObject } from './requests.ts';
 
 /**
- * Returns the status of an answer. Clients that accept `application/graphql-response+json` get 401 if nothing could run
- * for want of a valid key. Older ones get 200 for every answer to an operation, as they take any other status for a
- * failure of the network. Routers that ask for entities get 200 too, since most of them drop the errors of an answer
- * with another status.
- * @param status that the answer would be sent with otherwise
+ * Clients of `application/graphql-response+json` get 401 if nothing could run for want of a valid key. Older ones get
+ * 200 for every answer, since they take other statuses for network failures; so do routers that ask for entities,
+ * most of which drop the errors of any other.
+ * @param status that the answer would have otherwise
  */
 export function statusOf<Status extends number | undefined>(
   {
@@ -20,7 +19,6 @@ export function statusOf<Status extends number | undefined>(
     readonly accepts: string;
     readonly errors: readonly GraphQLFormattedError[];
     readonly data: () => unknown;
-    /** Null if the request holds none that could be found. */
     readonly operation: OperationDefinitionNode | null;
     readonly hadOperation: boolean;
   },
@@ -33,14 +31,14 @@ export function statusOf<Status extends number | undefined>(
   return isUnauthenticated && isNothing(data()) ? 401 : status;
 }
 
-/** True if an operation asks for entities. Only routers do, and they ask at the root, under any alias. */
+/** Only routers ask for entities, at the root, under any alias. */
 function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
   return selectionSet.selections.some(
     (selection) => selection.kind === Kind.FIELD && selection.name.value === '_entities',
   );
 }
 
-/** Statuses by code, for tables. An answer of JSON would be sent with 200 though nothing came. */
+/** For tables; JSON has 200 even if nothing came. */
 const STATUSES: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
@@ -67,7 +65,7 @@ export function statusOfError(error: unknown): number {
   return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
-/** True if an answer, at any depth, holds nothing but nulls. */
+/** At any depth. */
 export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }

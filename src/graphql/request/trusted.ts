@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
 import { bareHash, type PersistedTexts, sha256Of, type TrustedDocument } from './persisted.ts';
 
-/** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
+/** Written by GraphQL Code Generator and Relay, or by Apollo. */
 const Manifest = z.union([
   z
     .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
@@ -12,7 +12,7 @@ const Manifest = z.union([
   z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
 ]);
 
-/** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
+/** Files are polled: not all file systems notify. */
 const LOOK_MS = 2_000;
 
 interface Documents {
@@ -22,11 +22,11 @@ interface Documents {
 }
 
 /**
- * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
- * of Apollo's. They are read again when they change.
- * @param builtIn texts that may run as well, and are not among those that are listed
- * @param onProblem told why changed files can't be read: the documents that were read before hold until they can
- * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
+ * Allows only the texts of a file, or of all `.json` files of a folder: `{"<hash>": "<text>"}`, or Apollo's
+ * manifests. Re-read when they change.
+ * @param builtIn texts that may run as well, unlisted
+ * @param onProblem told why changed files can't be read: the earlier documents stay until they can
+ * @throws ConfigError if a file can't be read, or has neither form, or two files name different texts alike
  */
 export async function openTrusted(
   path: string,
@@ -58,8 +58,8 @@ export async function openTrusted(
 }
 
 /**
- * Reads a file, or the `.json` files of a folder, and again each time that they have changed.
- * @param onProblem told why changed files can't be read: what was read before holds until they can
+ * Re-reads a file, or the `.json` files of a folder, each time they change.
+ * @param onProblem told why changed files can't be read: the earlier content stays until they can
  * @throws the error of the first read
  */
 export async function watchFiles<Content>(
@@ -71,7 +71,7 @@ export async function watchFiles<Content>(
   let seen = await stateOf(path);
   let current: Content = await read();
   let isLooking = false;
-  // Files that go together may be seen one after the other.
+  // Files that belong together may be seen one after the other.
   let isBroken = false;
   const timer = setInterval(async () => {
     if (isLooking) return;
@@ -101,7 +101,7 @@ export async function watchFiles<Content>(
   };
 }
 
-/** Makes trusted documents known by their names beside all others, which may run too: issued keys tell them apart. */
+/** Names trusted documents while all others may run too: issued keys tell them apart. */
 export function besideOtherDocuments(
   trusted: PersistedTexts,
   otherDocuments: PersistedTexts,
@@ -124,7 +124,7 @@ async function filesOf(path: string): Promise<string[]> {
   return names.toSorted().map((name) => join(path, name));
 }
 
-/** Describes the state of the files: another text once any has changed. Reading finds their errors. */
+/** Differs once any file has changed. Errors are left for reading to find. */
 async function stateOf(path: string): Promise<string> {
   try {
     const files = await filesOf(path);

@@ -1,8 +1,7 @@
 /**
- * Figures in one round trip with the list of countries. The list tells which countries there are, and the text of the
- * operation which of their figures are wanted. So while the list is on its way, the figures are asked for of the
- * countries that it most likely has: those of its last version, the one that the text names, or the documented ones.
- * If the list lacks them, the call was for nothing.
+ * Fetches figures in one round trip with the list of countries. The text says which figures are wanted, so while the
+ * list loads they are asked for of the countries that it most likely has: those of its last version, the named one,
+ * or the documented ones. If the list lacks them, the call was for nothing.
  */
 import {
   type FieldNode,
@@ -35,15 +34,14 @@ import { doubtKeys } from './warned.ts';
 
 export type ExpectedCountries = ReturnType<ReturnType<typeof createLoaders>['expectedCountries']>;
 
-/** Figures that are asked for ahead at most by one field: about as many as one call brings. */
+/** Maximum figures that one field prefetches: about one call. */
 const MAX_AHEAD = 1_000;
 
 type Loaded = CountryRef | object | readonly CountryRef[] | Page<CountryRef> | null;
 
 /**
- * Asks for the figures that are selected of countries, while these are loading, if that may be.
  * @param loading the countries
- * @param choose picks the codes that will be among them from those that the list is expected to have
+ * @param choose picks their codes from those that the list is expected to have
  */
 export function withPrefetchedFigures<Result extends Loaded>(
   loading: PromiseOrValue<Result>,
@@ -57,7 +55,7 @@ export function withPrefetchedFigures<Result extends Loaded>(
   return coming === null ? loading : markPrefetched(afterAll(loading, coming));
 }
 
-/** Waits for the countries; if none come, for the figures too: nobody else waits for their bill then. */
+/** If no countries come, nothing else waits for the figures, which have to be billed. */
 async function afterAll<Result extends Loaded>(
   loading: Promise<Result>,
   coming: Promise<unknown>,
@@ -76,13 +74,13 @@ async function afterAll<Result extends Loaded>(
 interface FiguresField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: RowsField['fieldNodes'];
-  /** The figures to ask for, if no variables decide that. */
+  /** Cached if no variables decide the figures. */
   wanted?: WantedFigures;
 }
 
 interface WantedFigures {
   readonly metricKeys: readonly string[];
-  /** Asks for them of some countries; returns a promise that settles once they have come. */
+  /** Returns a promise that settles once they have come. */
   readonly askFor: (
     codes: readonly string[],
     context: GraphContext,
@@ -90,13 +88,12 @@ interface WantedFigures {
   ) => Promise<unknown> | undefined;
 }
 
-/** The fields that can be asked for by the codes of countries alone. */
+/** Need only the codes of countries. */
 const BY_CODE: ReadonlySet<string> = new Set(['observation', 'observations', 'observationsConnection']);
 
-/** The figures that are selected of countries; none if something else below them leads to figures. */
+/** None if something else below leads to figures. */
 const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly FiguresField[] => {
   const named = getNamedType(info.returnType);
-  // An entity, and a node, is one of several types.
   const type = isAbstractType(named) ? info.schema.getType('Country') : (rowTypeOf(named) ?? named);
   if (!isObjectType(type)) return [];
   const fields: FiguresField[] = [];
@@ -111,7 +108,7 @@ const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly Figure
   return fields;
 });
 
-/** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
+/** @returns null if the batch has to wait for the countries after all */
 function prefetchFigures(
   fields: readonly FiguresField[],
   context: GraphContext,
@@ -126,10 +123,10 @@ function prefetchFigures(
     const metricKeys = wanted.flatMap((field) => field.metricKeys);
     const figures = metricKeys.length * codes.length;
     if (figures === 0 || figures > MAX_AHEAD) return null;
-    // If a list is at hand that lacks the indicator, there may be no figures of it.
+    // A list at hand may show that there is no such indicator.
     const isKnown = metricKeys.every((key) => loaders.listed.metrics.has(key));
     if (!isKnown && loaders.cachedNames('metrics') !== null) return null;
-    // Before any list has come, some of several may be wrong: others must not share a call that is refused for that.
+    // Before any list has come, some codes may be wrong: other demands must not share a call that fails for that.
     const isGuess = codes.length > 1 && !expected.areListed;
     if (isGuess && !areOnlyFigures(info)) return null;
     if (!loaders.mayGuess(isGuess)) return null;
@@ -137,7 +134,7 @@ function prefetchFigures(
     doubtKeys(context, metricKeys);
     return whenAll(wanted.map(({ askFor }) => askFor(codes, context, isGuess)));
   } catch {
-    // The field itself will report the error.
+    // The field reports the error.
     return null;
   }
 }

@@ -1,11 +1,11 @@
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 
-/** Share of the words of two names that both have, from which the one may be meant by the other. */
+/** Least share of common words for a suggestion. */
 const LEAST_SHARED = 0.5;
 
 /**
- * Lists names that may be meant by one that isn't among them: those with the most words in common first, in any order
- * (`electricity_access_pct`, `access_electricity_pct`), and then those that differ by letters.
+ * Suggestions for an unknown name: first those with most words in common, in any order (`electricity_access_pct`,
+ * `access_electricity_pct`), then those that differ by letters.
  */
 export function alikeNames(name: string, names: readonly string[]): readonly string[] {
   const words = wordsOf(name);

@@ -1,10 +1,9 @@
 import { Failure } from '../../shared/errors.ts';
 
-/** Most characters of a text that goes into an address. */
 const MAX_CHARACTERS = 200;
 
 /**
- * Refuses texts that no address can carry: those with half of a surrogate pair, and those longer than any name.
+ * Refuses strings that no address can carry: unpaired surrogates, or longer than any name.
  * @throws Failure BAD_USER_INPUT
  */
 export function checkStrings(texts: Readonly<Record<string, unknown>>): void {
@@ -18,8 +17,7 @@ export function checkStrings(texts: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Refuses a key with a comma or a blank: commas separate keys in a call and blanks stand in none, so such a key would
- * ask for something else.
+ * Commas separate keys in a call, so a key with one would ask for something else.
  * @throws Failure BAD_USER_INPUT
  */
 export function checkMetricKey(key: string): void {
@@ -31,7 +29,6 @@ export function checkMetricKey(key: string): void {
   }
 }
 
-/** The last year that can be compared with. */
 const LAST_YEAR = 9999;
 
 /** @throws Failure BAD_USER_INPUT if it is no year */
@@ -41,7 +38,7 @@ export function checkSince(since: number | null | undefined): void {
 }
 
 /**
- * The oldest age that a cached figure may have, in milliseconds; infinite if none is given.
+ * Maximum age in milliseconds; infinite if none is given.
  * @throws Failure BAD_USER_INPUT
  */
 export function maxAgeMsOf(maxAge: number | null | undefined): number {

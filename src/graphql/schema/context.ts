@@ -15,7 +15,7 @@ import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import type { SourceNames } from '../../shared/source-names.ts';
 import type { Warnings } from '../../shared/warnings.ts';
 
-/** The object behind a Country, an Indicator or a Source: its key, and what is known of it. The rest is loaded. */
+/** The object behind a type: its key, and the known part of its record. The rest is loaded. */
 export interface CountryRef {
   /** Upper case. */
   readonly code: string;
@@ -32,18 +32,17 @@ export interface SourceRef {
   readonly partial?: Partial<SourceRecord>;
 }
 
-/** A page of a list, as a connection hands it on. */
 export interface Page<Row> {
   readonly nodes: readonly Row[];
-  /** Rows of the whole list. */
+  /** Of the whole list. */
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** Cursors of the rows, in their order: made only if they are asked for. */
+  /** In order of the rows, made on demand. */
   readonly cursors: () => readonly string[];
 }
 
-/** A reason for which there is no figure, as the answer proves it. */
+/** Why there is no figure, as far as the answer proves it. */
 export type AbsenceReason =
   | 'NO_FIGURE'
   | 'BLANK'
@@ -55,26 +54,24 @@ export type AbsenceReason =
   | 'NOT_HELD';
 
 export interface Absence {
-  /** The field that is null, or an empty list, as the path of an error is. */
+  /** Path of a field that is null or an empty list. */
   readonly path: readonly (string | number)[];
   readonly reason: AbsenceReason;
 }
 
 type Rows = readonly ObservationRecord[];
 
-/** The latest figures that a field has asked for, of an indicator. */
 interface LatestAsked {
   readonly countryCodes: readonly string[];
   readonly metricKey: string;
   readonly maxAgeMs: number;
 }
 
-/** The rows that a field has asked for. */
 interface RowsAsked {
   readonly mode: Mode;
   readonly years: YearRange | null;
   readonly maxAgeMs: number;
-  /** The arguments, as the client gave them. */
+  /** As the client gave them. */
   readonly filter: {
     readonly countryCodes?: readonly string[] | null | undefined;
     readonly metricKeys?: readonly string[] | null | undefined;
@@ -82,44 +79,39 @@ interface RowsAsked {
     readonly fromYear?: number | null | undefined;
     readonly toYear?: number | null | undefined;
   };
-  /** Countries and metrics of them that there may be. */
+  /** Those that may exist. */
   readonly names: PromiseOrValue<readonly [countryCodes: readonly string[], metricKeys: readonly string[]]>;
 }
 
-/** Notes fields that answer without a figure, for those who have asked why. */
+/** For clients that ask why there is no figure. */
 export interface AbsenceNotes {
-  /** Notes that a field is null, for a reason that is known. */
   note(path: () => ResponsePath, reason: AbsenceReason): void;
-  /** Notes figures of a field, each by its path. */
   latest(
     asked: LatestAsked,
     figures: PromiseOrValue<readonly (ObservationRecord | Error | null)[]>,
     pathOf: (i: number) => ResponsePath,
     context: GraphContext,
   ): void;
-  /** Notes the rows of a field, and returns them. */
+  /** Returns the rows. */
   rows(
     asked: RowsAsked,
     load: () => PromiseOrValue<Rows>,
     path: ResponsePath,
     context: GraphContext,
   ): PromiseOrValue<Rows>;
-  /** Lists what is proven by now. */
   listed(): readonly Absence[];
 }
 
-/** What a stage adds to the answer to an operation, by what that has read. */
 export interface AnswerAdditions {
-  /** By lower-case name; they stay with an answer that is cached. */
+  /** By lower-case name; cached with the answer. */
   headers(context: GraphContext): ReadonlyMap<string, string>;
   extensions(context: GraphContext): object;
-  /** Watches what the operation asks of lists and records, cached or not; left out if nothing does. */
+  /** Watches reads of lists and records, cached or not. */
   readonly asking?: (ask: Ask) => Ask;
-  /** Called with the route of each cached list that the answer has read for its names alone; left out if nothing listens. */
+  /** Called with the route of each cached list that was read for its names alone. */
   readonly onNames?: (route: string) => void;
 }
 
-/** The means of one operation's resolvers. */
 export interface GraphContext {
   readonly caller: Caller;
   readonly bill: Bill;
@@ -127,19 +119,19 @@ export interface GraphContext {
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly warnings: Warnings;
-  /** Left out unless the client has asked why there is no figure. */
+  /** Set if the client has asked why there is no figure. */
   readonly absences?: AbsenceNotes | undefined;
-  /** Rows of one page. */
+  /** Maximum rows of a page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
-  /** Says that the answer may be another the next time; left out while an operation is priced. */
+  /** Marks an answer that may differ next time; left out while pricing. */
   readonly markPassing?: () => void;
-  /** The operator's words for references to figures; left out while an operation is priced. */
+  /** For references to figures; left out while pricing. */
   readonly citing?: {
     readonly sourceNames: SourceNames;
-    /** Public address of the service, without a trailing slash; null if it has none. */
+    /** Without a trailing slash; null if the service has no public address. */
     readonly serviceUrl: string | null;
   };
-  /** Knows if the service has just refused the key; left out while an operation is priced. */
+  /** Knows if the service has just refused the key; left out while pricing. */
   readonly gate?: CallGate | undefined;
 }

@@ -9,13 +9,12 @@ import {
   type TypeNode,
 } from 'graphql';
 
-/** The tag of everything that no type's own tag is about. */
+/** For everything outside of tagged types. */
 const BASE_TAG = 'base';
 
 /**
- * Tags all of an SDL for contracts, of which only types are tagged by hand. A field, with its arguments, has the tag of
- * the type that it leads to, and all the rest has `base`. So a contract that leaves a tag out leaves nothing that leads
- * to it, and one that takes `base` and other tags in has all that belongs to them.
+ * Extends the tags of types to the whole SDL, for contracts: a field and its arguments get the tag of the type that
+ * it leads to, the rest gets `base`. A contract without a tag then has nothing that leads to it.
  */
 export function tagForContracts(document: DocumentNode): DocumentNode {
   const definitions = withoutExtensions(document.definitions);
@@ -28,9 +27,7 @@ export function tagForContracts(document: DocumentNode): DocumentNode {
   return { ...document, definitions: definitions.map((definition) => spread(definition, tagged)) };
 }
 
-/**
- * Types with the fields that extensions add to them: a tag is for a type with all of its fields, or for each of them.
- */
+/** Merges extensions: a tag is for a type with all of its fields, or for each field. */
 function withoutExtensions(definitions: readonly DefinitionNode[]): DefinitionNode[] {
   const added = new Map<string, FieldDefinitionNode[]>();
   for (const definition of definitions) {

@@ -11,10 +11,7 @@ import {
 import { objectTypesOf } from './object-types.ts';
 import { costOf, type FieldCost, type takeCosts } from './selection.ts';
 
-/**
- * Writes its cost on each field of a schema, and on each type how its objects are found. Resolvers have to be there by
- * now.
- */
+/** Writes costs on fields, and on types how their objects are found. Call once resolvers are attached. */
 export function writeCosts(schema: GraphQLSchema, said: ReturnType<typeof takeCosts>['said']): void {
   for (const type of objectTypesOf(schema))
     for (const field of Object.values(type.getFields()))
@@ -55,9 +52,7 @@ function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
   field.extensions = { ...field.extensions, cost };
 }
 
-/**
- * The cost of a field that states none: a field read off an object asks for nothing; a resolver may ask for anything.
- */
+/** Reading a property costs nothing; a resolver may ask for anything. */
 function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): FieldCost {
   const isRead = resolve === undefined || resolve === defaultFieldResolver;
   return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';

@@ -2,24 +2,24 @@ import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import { Failure } from '../../shared/errors.ts';
 import { isPrefetched, markPrefetched } from './loading.ts';
 
-/** A router's stand-in for an object: its type and the fields of one of its keys. */
+/** A type, and the fields of one of its keys. */
 export type Representation = Readonly<Record<string, unknown>>;
 
-/** Finds an entity by a representation of its type, at once or by a promise; null if there is none. */
+/** Null, or a promise of it, if there is none. */
 type ResolveReference = (representation: never, context: never, info: GraphQLResolveInfo) => object | null;
 
-/** Resolvers of references that other subgraphs hold, by type. */
+/** By type. */
 export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
 
 /**
- * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left
- * alone: an error thrown at once stands in the list, so that nothing interrupts the walk over the others.
+ * Each representation has its own outcome: an error thrown synchronously stands in the list, so that the walk over
+ * the others goes on and no promise is left unhandled.
  */
 export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unknown> {
   const find = (representation: unknown, context: unknown, info: GraphQLResolveInfo) => {
     const name = typeNameIn(representation, entities);
     const resolve = entities[name]?.__resolveReference as (...args: unknown[]) => object | null;
-    // A copy, since other operations may share the entity. An entity found by an interface names its own type.
+    // A copy: operations may share the entity. One found by an interface names its own type.
     const copy = (entity: object | null) => (entity === null ? null : { __typename: name, ...entity });
     const entity = resolve(representation, context, info);
     if (!(entity instanceof Promise)) return copy(entity);
@@ -55,5 +55,4 @@ function typeNameIn(representation: unknown, entities: Entities): string {
   return name;
 }
 
-/** Characters of a caller's text that are repeated to them. */
 const MAX_SHOWN = 100;

@@ -2,16 +2,15 @@ import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { FAILURES, Failure, type FailureCode } from '../../shared/errors.ts';
 
-/** The message in place of any error inside. */
+/** In place of any internal error. */
 const FIXED_SENTENCE = 'The gateway met an internal error. It has been logged.';
 
-/** The code that logs and metrics count if the client has left. Nobody is told, so callers know no such code. */
+/** For logs and metrics; no client is left to see it. */
 const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 
 /**
- * Makes the error that the caller sees, as the one place for it. A Failure keeps its words and fields; an error of the
- * caller keeps its code; an operation that is ended because its client has left is told apart. Any other error becomes
- * INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
+ * The one place that makes the errors callers see. A Failure keeps its words and fields, a caller's error its code.
+ * Any other error becomes INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
  */
 export function formatError(
   formatted: GraphQLFormattedError,
@@ -38,7 +37,7 @@ export function formatError(
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
   }
-  // Upstream requests that nobody waits for any longer are aborted.
+  // The operation was ended because its client has left.
   if (cause instanceof Error && cause.name === 'AbortError') {
     return withExtensions(formatted, 'The client has left.', { code: CLIENT_LEFT, retryable: false });
   }
@@ -49,14 +48,14 @@ export function formatError(
   });
 }
 
-/** True if it is an error of the caller: some refusals of Apollo Server have no code, but a status. */
+/** Some refusals of Apollo Server have a status instead of a code. */
 function isCallerError(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
   const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };
   return status !== undefined && status >= 400 && status < 500;
 }
 
-/** True if null stands where it may not: the executor finds out at the field, and says so in its message alone. */
+/** Null in a non-null place: the executor says so in the message alone. */
 function isWrongArgument(cause: unknown): boolean {
   return (
     cause instanceof GraphQLError &&
@@ -80,7 +79,7 @@ function withExtensions(
 }
 
 /**
- * Makes the error of a failure that is about a whole operation.
+ * For failures of a whole operation.
  * @param status of an answer to an operation that didn't run
  */
 export function errorOf(failure: Failure, status?: 400): GraphQLError {

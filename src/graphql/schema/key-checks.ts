@@ -16,12 +16,12 @@ import type { GraphContext } from './context.ts';
 import { tagOf } from './contract-tags.ts';
 import { objectTypesOf } from './object-types.ts';
 
-/** Fields of `Query` that need no key. `_service` tells a router our SDL. */
+/** `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
 
 /**
- * Refuses protected fields without a key, or under one that the service has just refused, before anything else happens:
- * such an operation costs no call. A field that takes no call would otherwise be answered under any key.
+ * Refuses protected fields without a key, or under one just refused, before anything else: such an operation costs no
+ * call, and fields that take none aren't answered under just any key.
  */
 export function requireKey(schema: GraphQLSchema): void {
   const roots = { resolve: schema.getQueryType(), subscribe: schema.getSubscriptionType() };
@@ -38,18 +38,18 @@ export function requireKey(schema: GraphQLSchema): void {
   }
 }
 
-/** Types that contracts of routers leave in the base, but that are of figures to a key. */
+/** In the base for contracts, but figures to a key's rights. */
 const OF_FIGURES: ReadonlySet<string> = new Set(['CountryProfile', 'Signals']);
 
-/** Returns the part of the graph that a type is of, as a key may read it. */
+/** As a key's rights name it. */
 export function partOf({ name, astNode, extensions }: GraphQLNamedType): Tag | 'base' {
-  // A part of a plugin says it of its own types.
+  // Plugins mark their own types.
   if (OF_FIGURES.has(name) || extensions.part === 'figures') return 'figures';
   const tag = astNode == null ? null : tagOf(astNode as TypeDefinitionNode);
   return TAGS.find((one) => one === tag) ?? 'base';
 }
 
-/** Has each object that is reached by an interface or a union judged by its own type, before any of it is read. */
+/** Checks rights on each object behind an interface or a union by its own type, before any of it is read. */
 export function judgeObjects(schema: GraphQLSchema): void {
   const parts = new Map(objectTypesOf(schema).map((type) => [type.name, partOf(type)]));
   const judge = (name: string | undefined, { caller }: GraphContext) => {
@@ -71,11 +71,11 @@ export function judgeObjects(schema: GraphQLSchema): void {
 
 const nothingOld = createObjectMemo<boolean>('nothingOld');
 
-/** True if some field of an operation bounds the age of its figures. */
+/** True if any field bounds the age of figures. */
 function takesNothingOld({ operation, fragments }: GraphQLResolveInfo): boolean {
   const cachedResult = nothingOld.of(operation);
   if (cachedResult !== undefined) return cachedResult;
-  // Most texts don't have the word, and need no walk.
+  // Most texts lack the word, and need no walk.
   if (operation.loc?.source.body.includes('maxAge') === false) return nothingOld.put(operation, false);
   let isFound = false;
   const look = ({ name }: ArgumentNode) => {

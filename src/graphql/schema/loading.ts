@@ -12,7 +12,7 @@ import type { GraphContext } from './context.ts';
 import { objectTypesOf } from './object-types.ts';
 import { asksForFigures, costOf, type FieldCost, gatesBatch } from './selection.ts';
 
-/** Types below which a field can ask for figures, in some selection: no other type needs a look at its selection. */
+/** Types below which some selection can ask for figures. */
 function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
   const leading = new Set<string>();
   for (let grew = true; grew; ) {
@@ -34,9 +34,8 @@ function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
 const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDENTIFIED']);
 
 /**
- * Makes every field that is still loading hold the batch of figures back, if the selection below it can add to that
- * batch. Fields that ask for figures themselves don't: the batch waits to answer them. Fields that find objects by
- * their identifiers may be either, and see to it themselves.
+ * Makes loading fields hold back the batch of figures if their selection can add to it. Fields of figures don't: the
+ * batch answers them. Fields that find objects by identifier decide for themselves.
  */
 export function gateWhileLoading(schema: GraphQLSchema): void {
   const leading = typesThatLead(schema);
@@ -68,7 +67,7 @@ type Loading<Result> = Promise<Result> & { [prefetchedMark]?: true };
 
 export const isPrefetched = (loading: Loading<unknown>): boolean => loading[prefetchedMark] === true;
 
-/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
+/** The batch doesn't wait for it: everything below has been asked for. */
 export function markPrefetched<Result>(loading: Loading<Result>): Promise<Result> {
   loading[prefetchedMark] = true;
   return loading;

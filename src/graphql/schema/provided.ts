@@ -2,7 +2,7 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Resolvers } from './generated.ts';
 
 /**
- * Fields of the schema, as `Type.field`, that no resolver map provides.
+ * Fields, as `Type.field`, that no resolver map provides.
  * @typeParam Given the maps, as a union
  */
 export type Unprovided<Given> = {

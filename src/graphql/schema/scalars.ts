@@ -40,7 +40,7 @@ const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   parseValue: (value) => instant(value),
   parseLiteral: (node) => instant(textOf(node), node),
-  // Texts of the service are read with their records: here, none leaves that isn't of this form.
+  // Times from the service are parsed with their records; any other form is refused here.
   serialize: (value) => instant(value),
   extensions: { shortcut: { test: "typeof v === 'string' && v[10] === 'T' && v.endsWith('Z')", value: 'v' } },
 });
@@ -53,13 +53,9 @@ const JSONValue = new GraphQLScalarType<unknown, unknown>({
   extensions: { shortcut: { test: 'v != null && !(v instanceof Error)', value: 'v' } },
 });
 
-/** Scalars of the SDL, by their names. */
 export const SCALARS = { CountryCode, DateTime, JSON: JSONValue };
 
-/**
- * Gives scalars back the SDL's words on them: `addResolversToSchema` puts those of the code in their place, which has
- * none.
- */
+/** Restores the SDL's descriptions, which `addResolversToSchema` replaces by the code's missing ones. */
 export function describeScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isScalarType(type) || type.astNode == null) continue;

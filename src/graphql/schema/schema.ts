@@ -26,22 +26,20 @@ import { executableApart, readSdl } from './sdl.ts';
 import { takeCosts } from './selection.ts';
 import type { Subgraph } from './subgraph.ts';
 
-/** Resolvers of the fields of a type for many parents at once. */
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
 
-/** A part of the graph that a plugin brings. */
+/** A plugin's part of the graph. */
 export interface SchemaPart {
-  /** Types of its own, and extensions of others; what a field takes of the service stands in `@upstream`. */
+  /** Types, and extensions of others; `@upstream` states what a field takes of the service. */
   readonly sdl: DocumentNode | string;
   readonly resolvers: PartResolvers;
-  /** Routes that its fields ask, to be priced by what each is assumed to answer. */
+  /** Priced by what each is assumed to answer. */
   readonly endpoints?: readonly Endpoint[];
-  /** Called with the schema once its fields have their resolvers, and before the kernel wraps them. */
+  /** Called once fields have their resolvers, before the kernel wraps them. */
   finish?(schema: GraphQLSchema): void;
 }
 
-/** Resolvers by type and field, as the types of a schema of its own would have them. */
 type PartResolvers = Readonly<
   Record<string, Readonly<Record<string, AnyResolver | { subscribe: AnyResolver; resolve: AnyResolver }>>>
 >;
@@ -51,19 +49,19 @@ type AnyResolver = GraphQLFieldResolver<any, GraphContext, any>;
 
 interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
-  /** Resolvers of references that other subgraphs hold, by type. */
+  /** References that other subgraphs hold, by type. */
   readonly entities: Entities;
-  /** Resolvers of fields for many parents at once, by type and field. */
+  /** For many parents at once, by type and field. */
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
   readonly parts?: readonly SchemaPart[];
-  /** Stands in for the SDL of `schema/`. */
+  /** Instead of the SDL of `schema/`. */
   readonly sdl?: DocumentNode;
-  /** Null, or left out, if routers see what clients see. */
+  /** Null if routers see what clients see. */
   readonly subgraph?: Subgraph | null;
 }
 
 /**
- * The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields.
+ * The SDL as a Federation 2 subgraph, with resolvers.
  * @throws TypeError naming a field that nothing provides
  */
 export function createSchema({
@@ -74,7 +72,7 @@ export function createSchema({
   sdl = concatAST([parse(readSdl()), ...parts.map((part) => documentOf(part))]),
   subgraph = null,
 }: SchemaParts): GraphQLSchema {
-  // Takes those of parts as they come: the types of each are its own.
+  // The types of each part are its own.
   const resolvers = [...ofKernel, ...(parts.map((part) => part.resolvers) as readonly Resolvers[])];
   const { document, executable } = executableApart(tagForContracts(sdl));
   const { typeDefs, said } = takeCosts(subgraph === null ? document : subgraph.keyed(document));
@@ -98,7 +96,6 @@ export function createSchema({
   return schema;
 }
 
-/** An executable Federation 2 subgraph of any SDL. */
 export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: SchemaParts): GraphQLSchema {
   const schema = buildSubgraphSchema([{ typeDefs, resolvers: entities as never }]);
   const field = schema.getQueryType()?.getFields()._entities;
@@ -121,7 +118,6 @@ function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLS
   });
 }
 
-/** Has `_service` tell this SDL in place of the one that is executed. */
 function describeToRouters(schema: GraphQLSchema, document: DocumentNode): void {
   const field = schema.getQueryType()?.getFields()._service;
   const sdl = print(document);
@@ -138,16 +134,14 @@ function mergeByType<Fields extends object>(
   for (const domain of resolvers) {
     for (const [type, fields] of Object.entries(domain)) {
       const before = merged[type];
-      // A scalar is no list of fields, and stands once.
+      // A scalar stands once.
       merged[type] = before === undefined ? fields : { ...before, ...fields };
     }
   }
   return merged;
 }
 
-/**
- * Lets fields that a record has be read without a detour: `addResolversToSchema` binds every function that it is given.
- */
+/** Restores default resolvers: `addResolversToSchema` binds every function, which makes reads slower. */
 function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): void {
   for (const [typeName, resolverByField] of Object.entries(mergeByType(resolvers))) {
     const type = schema.getType(typeName);
@@ -159,7 +153,7 @@ function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): vo
   }
 }
 
-/** Has fields resolved for many parents at once, and for one alone if graphql-js asks. */
+/** A single parent still works, for graphql-js. */
 function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts['batches']>): void {
   for (const [typeName, fields] of Object.entries(mergeByType(batches))) {
     const type = schema.getType(typeName);
@@ -174,8 +168,7 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
 }
 
 /**
- * Requires a resolver for every field: graphql-js would take a field that nobody provides for a property, and for null
- * if there is none.
+ * graphql-js would read a field without a resolver as a property, and as null if there is none.
  * @throws TypeError naming the field
  */
 function requireResolvers(schema: GraphQLSchema): void {

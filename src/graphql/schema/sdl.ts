@@ -14,7 +14,6 @@ import type { Subgraph } from './subgraph.ts';
 
 const SDL_FOLDER = new URL('../../../schema/', import.meta.url);
 
-/** The SDL of `schema/`. */
 export function readSdl(): string {
   return readdirSync(SDL_FOLDER)
     .filter((name) => name.endsWith('.graphql'))
@@ -23,15 +22,15 @@ export function readSdl(): string {
     .join('\n');
 }
 
-/** Reads the SDL of a part, beside the file that brings it. The program is built with what this returns. */
+/** Beside the file that brings it. The bundle embeds the result. */
 export function readPart(file: URL): DocumentNode {
   return parse(readFileSync(file, 'utf8'), { noLocation: true });
 }
 
-/** Directives of operations. Routers have their own of these names, and hand none on. */
+/** Routers have their own directives of operations of these names, and pass none on. */
 const EXECUTABLE: ReadonlySet<string> = new Set(['defer']);
 
-/** An SDL without the directives of operations, and those. */
+/** Splits off the directives of operations. */
 export function executableApart(
   document: DocumentNode,
 ): Readonly<Record<'document' | 'executable', DocumentNode>> {
@@ -44,10 +43,7 @@ export function executableApart(
   };
 }
 
-/**
- * Prints the subgraph's SDL for clients and other people's tools.
- * @param subgraph for routers, if that is another
- */
+/** @param subgraph as routers see it, if that differs */
 export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null): string {
   const config = schema.toConfig();
   const directives = config.directives.filter(({ name }) => !EXECUTABLE.has(name));
@@ -58,18 +54,18 @@ export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null
   return shownDocument === document ? sdl : print(shownDocument);
 }
 
-/** Names that the federation gives to what it adds, for routers alone. */
+/** Added by federation, for routers alone. */
 const OF_FEDERATION = /^_|^(?:link|federation)__/;
 
-/** Directives that say something to clients: the standard ones, and the fields that are null only with an error. */
+/** Directives that mean something to clients. */
 const FOR_CLIENTS = new Set(['deprecated', 'oneOf', 'semanticNonNull', 'specifiedBy']);
 
-/** Its own definition has types of the federation. */
+/** Its own definition uses types of the federation. */
 const LINK = 'directive @link(url: String!, import: [String!]) repeatable on SCHEMA';
 
 /**
- * Prints the SDL for clients of the gateway and generators of their types: it has no scalar but ours and the standard
- * ones, for generators that refuse those which nobody has told them of.
+ * For clients and their code generators: no scalars but ours and the standard ones, since generators refuse unknown
+ * ones.
  */
 export function printClientSdl(schema: GraphQLSchema): string {
   const unlessOfFederation = ({ name }: { readonly name: NameNode }) =>

@@ -29,21 +29,20 @@ import { collectSubfields } from 'graphql/execution/collectFields.js';
 import type { UpstreamTake } from './generated.ts';
 
 /**
- * Calls that a field may make, for any selection below it, as `@upstream` of the SDL says (`schema/upstream.graphql`).
- * `UNSAID`: it has a resolver of its own and no such line, so that it may ask for anything. `REFERENCED`: each
- * reference is found as a lookup of its type finds it, or by its identifier.
+ * Calls that a field may make, whatever its selection (`@upstream`, `schema/upstream.graphql`). `UNSAID`: has a
+ * resolver and no `@upstream`, so it may ask for anything. `REFERENCED`: each reference is found by a lookup of its
+ * type, or by its identifier.
  */
 export type FieldCost = UpstreamTake | 'REFERENCED' | 'UNSAID';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Calls that the field may make. */
     cost?: FieldCost;
   }
   interface GraphQLObjectTypeExtensions {
-    /** The type of the rows, if this is a connection. */
+    /** Of a connection. */
     rowType?: GraphQLObjectType;
-    /** True if a reference to one is found by the object of its global identifier, since no lookup of `Query` is by key. */
+    /** True if references are found by global identifier, since no lookup of `Query` is by key. */
     isFoundById?: boolean;
   }
 }
@@ -62,7 +61,7 @@ const TAKES: ReadonlySet<string> = new Set([
 const isTake = (name: string): name is UpstreamTake => TAKES.has(name);
 
 /**
- * Parts an SDL from the costs that its fields state: `said` has them by `Type.field`.
+ * Splits off the costs that fields state, by `Type.field`.
  * @throws TypeError if a field states no known cost
  */
 export function takeCosts(sdl: DocumentNode) {
@@ -93,37 +92,33 @@ function takeIn({ arguments: given = [] }: DirectiveNode, coordinate: string): U
   throw new TypeError(`${coordinate} says what is no cost: @${DIRECTIVE}(takes:) is one of ${[...TAKES]}.`);
 }
 
-/** The cost of a field. A field without a known cost may ask for anything. */
 export function costOf(field: GraphQLField<unknown, unknown> | undefined): FieldCost {
   return field?.extensions.cost ?? 'UNSAID';
 }
 
-/** True if a field can turn into demands for figures by itself. */
 export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
   const cost = costOf(field);
   return cost === 'FIGURES' || cost === 'UNSAID';
 }
 
-/** The part of `GraphQLResolveInfo` that a look at a selection needs. */
 export interface SelectionScope {
   readonly schema: GraphQLSchema;
   readonly fragments: GraphQLResolveInfo['fragments'];
   readonly variableValues: GraphQLResolveInfo['variableValues'];
 }
 
-/** A {@link SelectionScope} at a field. */
 interface FieldScope extends SelectionScope {
   readonly fieldNodes: readonly FieldNode[];
 }
 
-/** A field that brings rows, as a list or as a connection. */
+/** A list or a connection. */
 export interface RowsField extends FieldScope {
   readonly returnType: GraphQLOutputType;
 }
 
 /**
- * Caches a finding about the selection of a field on the list of the field's nodes. It stands in the plan, which hands the
- * same one to each item of a list and to each run; `@skip` and `@include` are followed by then.
+ * Caches a finding on a field's list of nodes, which the plan reuses for each item and run of equal `@skip` and
+ * `@include`.
  */
 export function perSelection<Scope extends FieldScope, Found>(
   find: (field: Scope) => Found,
@@ -138,7 +133,7 @@ export function perSelection<Scope extends FieldScope, Found>(
 
 const namesByType = perSelection(() => new Map<string, ReadonlySet<string>>());
 
-/** Names of the fields selected directly on a result of the type, fragments included, and skipped fields left out. */
+/** With fragments, without skipped fields. */
 export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<string> {
   const byType = namesByType(info);
   let names = byType.get(typeName);
@@ -168,12 +163,12 @@ function fieldsIn(info: FieldScope, typeName: string): ReadonlySet<string> {
   return names;
 }
 
-/** The type of the rows of a connection; null for any other type. */
+/** Null for any type but a connection. */
 export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
-/** The scope of the selection on a field's rows: below `nodes` and `edges` if it is a connection. */
+/** Below `nodes` and `edges` of a connection. */
 export function scopeOfRows(info: RowsField): FieldScope {
   const fieldNodes = rowNodes(info);
   return fieldNodes === info.fieldNodes ? info : { ...scopeOf(info), fieldNodes };
@@ -199,7 +194,7 @@ const scopeOf = ({ schema, fragments, variableValues }: SelectionScope): Selecti
   variableValues,
 });
 
-/** The fields that are selected directly below a field's nodes, on objects of a type: a list of nodes for each. */
+/** A list of nodes for each field. */
 export function fieldsBelow(
   { schema, fragments, variableValues, fieldNodes }: FieldScope,
   type: GraphQLObjectType,
@@ -208,9 +203,9 @@ export function fieldsBelow(
 }
 
 /**
- * True if a selection on a type can lead to demands for figures, as its text alone shows.
- * @param passed fragments that were looked into, and lead to none: those that spread each other make more paths than can be
- * walked
+ * By the text alone.
+ * @param passed fragments already found not to lead to figures: those that spread each other make too many paths to
+ * walk
  */
 export function leadsToFigures(
   type: GraphQLNamedType,
@@ -230,7 +225,6 @@ export function leadsToFigures(
   });
 }
 
-/** The type that a fragment on a type selects on. */
 function typeOf(
   fragment: FragmentSpreadNode | InlineFragmentNode,
   type: GraphQLCompositeType,
@@ -269,7 +263,7 @@ function selectionSetOf(
     : selection.selectionSet;
 }
 
-/** True if `@skip` or `@include` leaves a selection out. Of a condition that is null, execution reports the error. */
+/** Null conditions are left for execution to report. */
 export function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
   if (!selection.directives?.length) return false;
   try {
@@ -282,15 +276,13 @@ export function isLeftOut(selection: SelectionNode, { variableValues }: Selectio
   }
 }
 
-/** True if the selection below a field leads to figures. */
 export const gatesBatch = perSelection((info: RowsField): boolean =>
   info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),
 );
 
-/** True if no other field of the operation leads to figures: its calls for them are all this field's. */
 export const areOnlyFigures = perSelection((info: GraphQLResolveInfo): boolean => {
   const type = info.schema.getRootType(info.operation.operation);
-  // The operation stands in for a field: of that, its selection set alone is looked at.
+  // The operation passes for a field: only its selection set is read.
   const fieldNodes = [info.operation as unknown as FieldNode];
   const fields = type == null ? [] : fieldsBelow({ ...scopeOf(info), fieldNodes }, type);
   const leads = (node: FieldNode) => type != null && fieldLeads(type, node, info, new Set());

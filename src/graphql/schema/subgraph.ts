@@ -16,47 +16,46 @@ import { type Config, ConfigError } from '../../config/config.ts';
 
 export type Subgraph = ReturnType<typeof openSubgraph>;
 
-/** Opens the subgraph as routers see it, where settings have it differ from the graph that clients see. */
+/** The graph as routers see it, where settings make it differ from the clients'. */
 export function openSubgraph({ subgraphIso3, subgraphNode, subgraphOmit, subgraphPrefix }: Config) {
   const names = (schema: GraphQLSchema) =>
     subgraphPrefix === undefined ? null : prefixedNames(schema, subgraphPrefix);
   return {
-    /** True if each type that has a global identifier has it for a key. */
+    /** True if global identifiers are keys. */
     hasNodeKey: subgraphNode,
-    /** Adds the keys to an SDL by which routers may refer to types beside their own. */
+    /** Adds keys by which routers may refer to types. */
     keyed(document: DocumentNode) {
       const withIso3 = subgraphIso3
         ? withKey(document, 'iso3', ({ name }) => name.value === 'Country')
         : document;
       return subgraphNode ? withKey(withIso3, 'id', isNode) : withIso3;
     },
-    /** Returns an SDL as routers see it; the same document if nothing differs. */
+    /** The same document if nothing differs. */
     documentFor(document: DocumentNode, schema: GraphQLSchema) {
       const left = subgraphOmit.length > 0 ? withoutRootFields(document, subgraphOmit) : document;
       const prefixed = names(schema);
       return prefixed === null ? left : withPrefixedNames(left, prefixed);
     },
-    /** Returns the names that routers have for ours; null if they are the same. */
+    /** Null if routers use our names. */
     names,
   };
 }
 
-/** Names that routers know ours by, if other subgraphs have the same. Both kinds are of one prefix, such as `CG_`. */
+/** Routers' names for ours, with one prefix such as `CG_`. */
 export interface PrefixedNames {
   /** Our types by their prefixed names: `CG_Country` is `Country`. */
   readonly types: ReadonlyMap<string, string>;
   /** Our root fields likewise, in lower case: `cg_countries` is `countries`. */
   readonly fields: ReadonlyMap<string, string>;
-  /** The beginnings of prefixed names: that of types and that of root fields. */
   readonly marks: readonly [type: string, field: string];
 }
 
-/** Shared by all subgraphs that have pages after Relay's specification. */
+/** Shared by all subgraphs with Relay's pages. */
 const SHARED: ReadonlySet<string> = new Set(['PageInfo']);
 
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
-/** The prefixed names of a schema. Scalars keep theirs, since those of one name are one. */
+/** Scalars keep their names: equal ones are one. */
 function prefixedNames(schema: GraphQLSchema, prefix: string): PrefixedNames {
   const typePrefix = `${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}`;
   const fieldPrefix = prefix.toLowerCase();
@@ -74,7 +73,6 @@ function prefixedNames(schema: GraphQLSchema, prefix: string): PrefixedNames {
   return { types, fields, marks: [typePrefix, fieldPrefix] };
 }
 
-/** An SDL with prefixed names in place of ours. */
 function withPrefixedNames(document: DocumentNode, { types, fields }: PrefixedNames): DocumentNode {
   const prefixedType = inverted(types);
   const prefixedField = inverted(fields);
@@ -111,13 +109,12 @@ export function inverted(names: ReadonlyMap<string, string>): ReadonlyMap<string
 
 type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 
-/** The interface of all types that have a global identifier. */
 const NODE = 'Node';
 
 const isNode = ({ name, interfaces = [] }: KeyableType) =>
   name.value === NODE || interfaces.some((one) => one.name.value === NODE);
 
-/** An SDL in which some types have another key, of a field that they have. Types that have the key keep it as it is. */
+/** Types that have the key already stay as they are. */
 function withKey(
   document: DocumentNode,
   field: string,
@@ -135,8 +132,7 @@ function withKey(
 }
 
 /**
- * An SDL without some fields of `Query`, and without the types that nothing else leads to: other subgraphs may have
- * fields and types of these names.
+ * Leaves out root fields and the types that only they lead to: other subgraphs may have these names.
  * @throws ConfigError if there is no such field, or none is left
  */
 function withoutRootFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
@@ -160,7 +156,7 @@ function withoutRootFields(document: DocumentNode, omitted: readonly string[]): 
 const isQuery = (definition: DefinitionNode): definition is ObjectTypeDefinitionNode =>
   definition.kind === Kind.OBJECT_TYPE_DEFINITION && definition.name.value === 'Query';
 
-/** Leaves out the types that neither a root field nor an entity leads to. */
+/** Keeps what a root field or an entity leads to. */
 function withoutUnused(document: DocumentNode): DocumentNode {
   const types = document.definitions.filter(isTypeDefinitionNode);
   const used = new Set<string>();
