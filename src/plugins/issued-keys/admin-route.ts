@@ -6,16 +6,13 @@ import { csvLine } from '../../shared/cells.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { type KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 
-/** Bytes of a key's terms. */
 const MAX_BODY_BYTES = 32_768;
 
-/** The body of a rotation; none is an empty one. */
 const Rotation = z.strictObject({ overlapSeconds: z.number().optional() });
 
-/** The parameters of usage, each given once. */
 const UsageQuery = z.object({ days: z.string().optional(), key: z.string().optional() });
 
-/** @throws KeyError if something is of another form */
+/** @throws KeyError */
 function readAs<Form extends z.ZodType>(form: Form, given: unknown): z.output<Form> {
   const read = form.safeParse(given);
   if (!read.success) throw new KeyError(400, z.prettifyError(read.error));
@@ -24,7 +21,6 @@ function readAs<Form extends z.ZodType>(form: Form, given: unknown): z.output<Fo
 
 const hashed = (text: string) => createHash('sha256').update(text).digest();
 
-/** Serves `/keys` and `/usage` to operators who bear their own key. */
 export async function adminRoutes(
   app: FastifyInstance,
   { desk, operatorKey }: { readonly desk: KeyDesk; readonly operatorKey: string },

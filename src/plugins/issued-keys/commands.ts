@@ -42,7 +42,6 @@ interface CreateOptions {
   readonly visitorPerMinute?: number;
 }
 
-/** Adds the commands by which operators manage issued keys. */
 export function addKeys(keys: Command, host: CommandHost): void {
   const atDesk = (work: (desk: KeyDesk) => Promise<unknown>) => workAtDesk(host, work);
   keys.addHelpText('after', EXAMPLES);
@@ -104,7 +103,6 @@ export function addKeys(keys: Command, host: CommandHost): void {
     );
 }
 
-/** Adds what the command takes by which operators are told of the use of keys. */
 export function addUsage(usage: Command, host: CommandHost): void {
   usage
     .argument('[name]', 'a key; all keys if left out')
@@ -152,7 +150,6 @@ async function workAtDesk(
   }
 }
 
-/** Returns the terms that options give: most are called as these are. */
 function termsIn(
   name: string,
   { expires, origin, tag, group, groupPerMinute, groupPerDay, groupPerMonth, ...terms }: CreateOptions,

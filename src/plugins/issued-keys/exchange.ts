@@ -23,46 +23,45 @@ import { type KeyStore, LATE_MS } from './key-store.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
 
-/** Milliseconds after which a key is read again: another gateway may have revoked it. */
+/** Milliseconds after which a key is read anew, since another gateway may have revoked it. */
 const FRESH_MS = 500;
 
-/** Milliseconds for which a key that was good still is while the store can't be reached. */
+/** Milliseconds for which a good key stays good while the store can't be reached. */
 const TRUSTED_MS = 10_000;
 
-/** Seconds after which it is worth asking again by a key whose stored record is damaged. */
+/** `Retry-After` under a key whose stored record is damaged. */
 const DAMAGED_SECONDS = 60;
 
-/** Milliseconds for which it counts that there is no such key. */
+/** Milliseconds for which the absence of a key is cached. */
 const ABSENT_MS = 1_000;
 
-/** Keys cached, and names under which there is none: anybody can make those up. */
+/** Cached keys, and cached absences, which anybody can make up. */
 const MOST = { keys: 10_000, absent: 2_000 };
 
-/** Bytes of texts whose tags are cached: the key of a page is anybody's, and so are texts as long as may be. */
+/** Bytes of texts whose tags are cached: anybody has a page's key, and may send texts of any length. */
 const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
 
-/** Looks for keys that are not known, at once: those beyond are turned away. */
+/** Concurrent reads of unknown keys; further ones are refused. */
 const MAX_LOOKS = 16;
 
-/** Milliseconds between looks at the keys of open subscriptions: with those of {@link FRESH_MS}, less than a second. */
+/** Milliseconds between looks at the keys of open subscriptions: with {@link FRESH_MS}, less than a second to end them. */
 const WATCH_MS = 300;
 
 interface CachedKey {
   readonly text: string;
   readonly key: IssuedKey;
-  /** Instants at which it was read, and at which the store was last asked for it, in milliseconds of the process. */
+  // Both in milliseconds since the process began. Asked is later than read while the store doesn't answer.
   readAtMs: number;
   askedAtMs: number;
 }
 
-/** The key that a name stood for when it was looked up. */
 interface NamedKey {
-  /** Null if no key of the name worked. */
+  /** Null if there was no working key of the name. */
   readonly digest: string | null;
   readonly readAtMs: number;
 }
 
-/** Exchanges keys of this gateway's own for the key of the service that it holds. */
+/** Exchanges keys that this gateway has issued for its own key of the service. */
 export class Exchange {
   readonly desk: KeyDesk;
   readonly usage: Usage;
@@ -71,14 +70,14 @@ export class Exchange {
   readonly #store: KeyStore;
   readonly #cached = createLru<CachedKey>(MOST.keys);
   readonly #absent = new LRUCache<string, true>({ max: MOST.absent, ttl: ABSENT_MS });
-  /** Damaged texts of which the operator has been told, by their digests. */
+  /** Digests of damaged texts that have been reported. */
   readonly #damaged = new LRUCache<string, true>({ max: MOST.absent });
   readonly #looks = new Map<string, Promise<IssuedKey | null>>();
-  /** Keys by their names: those that the operator's public documents give, and no others. */
+  /** Keys by name; only the operator's own settings name any. */
   readonly #named = new Map<string, Promise<NamedKey>>();
   readonly #budgets = createLru<KeyBudget>(MOST.keys);
   readonly #visitors: Visitors;
-  /** Listeners to the ends of keys, by the names that the keys are stored under. */
+  /** Listeners to the end of a key, by its digest. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
   #watching: NodeJS.Timeout | undefined;
 
@@ -91,7 +90,6 @@ export class Exchange {
     this.desk = new KeyDesk(store, host.now, () => this.usage.flush());
   }
 
-  /** Holds the keys for a gateway. */
   holding({ schema, persisted, config: { maxTokens } }: Kernel): KeyHolder {
     const asked = { persisted, tagsOf: createTagReader(schema, maxTokens) };
     return {
@@ -102,7 +100,7 @@ export class Exchange {
       },
       holderOf: async (authorization) =>
         holderOfName((await this.#find(issuedKeyIn(authorization) ?? '')).name),
-      // What the operator lets anybody ask by a key: `Origin` doesn't count.
+      // The operator lets anybody ask under this key, from any origin.
       named: async (name, request) => {
         const key = await this.#findNamed(name);
         const check = () => this.#checkAsked(key, request, asked);
@@ -117,21 +115,21 @@ export class Exchange {
     await this.usage.flush();
   }
 
-  /**
-   * Makes what a request is run by, once the terms of its key allow it. A refusal is counted.
-   * @throws Failure if they don't
-   */
+  /** @throws Failure, which is counted, if the terms of the key don't allow the request */
   async #admitted(
     key: IssuedKey,
     request: GatewayRequest,
     asked: Asked,
     check: () => Promise<void>,
   ): Promise<Exchanged> {
-    const note = this.#noting(key, request, asked);
+    const client = clientOf(request.headers);
+    const note: Exchanged['note'] = (operation) =>
+      this.usage.note(key, client, operation.name ?? listedIn(request, asked), operation);
     try {
       await check();
     } catch (error) {
-      if (error instanceof Failure) note(refusedAs(error));
+      if (error instanceof Failure)
+        note({ name: null, calls: 0, shared: 0, cached: 0, errorCodes: [error.code] });
       throw error;
     }
     const keyBudget = this.#budgetOf(key);
@@ -166,7 +164,7 @@ export class Exchange {
     };
   }
 
-  /** Tells the listeners to a key if that works no more. While nobody can know, it does: no call leaves then. */
+  /** Tells the listeners of a key that has ended. While the store can't be reached, no call leaves anyway. */
   async #lookAt(name: string): Promise<void> {
     try {
       const key = await this.#look(name);
@@ -174,14 +172,8 @@ export class Exchange {
       if (failure === null) return;
       for (const onEnd of this.#watched.get(name) ?? []) onEnd(failure);
     } catch {
-      // The next request by it says why. Nobody waits for this one, so that its error would end the program.
+      // Nobody awaits this: the error would end the program. The next request under the key meets it too.
     }
-  }
-
-  /** Makes the function that counts the operations of a request. */
-  #noting(key: IssuedKey, request: GatewayRequest, asked: Asked): NonNullable<Exchanged['note']> {
-    const client = clientOf(request.headers);
-    return (operation) => this.usage.note(key, client, operation.name ?? listedIn(request, asked), operation);
   }
 
   async #find(given: string): Promise<IssuedKey> {
@@ -190,7 +182,7 @@ export class Exchange {
     return key;
   }
 
-  /** The name is looked up once; from then on the key itself is looked at, as any other. */
+  /** Looks the name up once; from then on the key is read like any other. */
   async #findNamed(name: string): Promise<IssuedKey> {
     const pendingKey = this.#named.get(name) ?? this.#readNamed(name);
     this.#named.set(name, pendingKey);
@@ -251,18 +243,15 @@ export class Exchange {
     );
     if (trusted === null) return reading;
     trusted.askedAtMs = readAtMs;
-    // What comes late is noted all the same, for those who ask next.
+    // A late answer is still noted, for the next request.
     reading.catch(() => {});
     return Promise.race([reading, pause(LATE_MS, trusted.key, { ref: false })]);
   }
 
-  /**
-   * Notes what is stored of a key.
-   * @throws Failure if it can't be read: the key may be good, and nobody can know
-   */
+  /** @throws Failure if the record is damaged: the key may be good, and nobody can know */
   #noteStored(name: string, text: string | null, readAtMs: number): IssuedKey | null {
     const cachedKey = this.#cached.get(name);
-    // A later look may have been faster.
+    // A later read may have been faster.
     if (cachedKey !== undefined && cachedKey.readAtMs > readAtMs) return cachedKey.key;
     if (text !== null && text === cachedKey?.text) {
       cachedKey.readAtMs = readAtMs;
@@ -288,7 +277,7 @@ export class Exchange {
     }
   }
 
-  /** Tells the operator of a damaged key, once. */
+  /** Once per damaged record. */
   #reportDamage({ keyName, message }: DamagedKey, text: string): void {
     const seen = digestOf(text);
     if (this.#damaged.has(seen)) return;
@@ -300,7 +289,7 @@ export class Exchange {
     );
   }
 
-  /** Finds the budget of a key: those of one name share it. */
+  /** All keys of a name share a budget, with the terms of the newest. */
   #budgetOf(key: IssuedKey): KeyBudget {
     const budget = this.#budgets.get(key.name) ?? new KeyBudget(key, this.#store, this.#host.now);
     if (budget.key.createdAt <= key.createdAt) budget.key = key;
@@ -308,7 +297,6 @@ export class Exchange {
     return budget;
   }
 
-  /** @throws Failure if the key may not ask this */
   async #check(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
     const ended = this.#ended(key);
     if (ended !== null) throw ended;
@@ -317,17 +305,17 @@ export class Exchange {
     await this.#checkAsked(key, request, asked);
   }
 
-  /** Returns the failure of a key that has ended; null if it works. */
+  /** Null if the key still works. */
   #ended({ expiresAt, endsAt }: IssuedKey): Failure | null {
     const nowMs = this.#host.now();
     const ended = [expiresAt, endsAt].find((at) => isPast(at, nowMs)) ?? null;
     return ended === null ? null : new Failure('KEY_EXPIRED', `The key has worked until ${ended}.`);
   }
 
-  /** @throws Failure if this visitor asks for too much, or for what the key may not read */
+  /** @throws Failure if the visitor asks too often, or for what the key may not read */
   async #checkAsked(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
     const { method, body: whole, address = '' } = request;
-    // A GET has what it asks for in its address alone.
+    // The operation of a GET stands in its address.
     const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
     const { visitorPerMinute } = key;
     if (visitorPerMinute !== null) {
@@ -336,16 +324,13 @@ export class Exchange {
     }
     for (const body of bodies) {
       const document = textIn(new ChangedRequest(request, { body }), asked.persisted);
-      // A text that is known only later is looked at before it runs.
+      // A text that isn't known yet is checked before it runs.
       const failure = document && this.#refusalOf(key, document.text, asked);
       if (failure !== null) throw failure;
     }
   }
 
-  /**
-   * Returns the failure of a document that the key may not read, as far as its text shows; null if it may. Nothing of
-   * it runs then. What a text doesn't show is judged where it is reached.
-   */
+  /** Refuses a document as a whole for what its text shows; everything else is checked where it is reached. */
   #refusalOf(key: IssuedKey, text: string, { persisted, tagsOf }: Asked): Failure | null {
     if (key.documents === 'trusted' && !persisted.lists(text))
       return new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
@@ -356,7 +341,6 @@ export class Exchange {
   }
 }
 
-/** Returns the parts of the graph that a key may read; undefined for all. */
 function rightsOf({ tags }: IssuedKey): Rights | undefined {
   return tags.length === 0 ? undefined : { name: tags.toSorted().join(), tags: new Set(tags) };
 }
@@ -365,24 +349,18 @@ function unknownKey(): Failure {
   return new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
 }
 
-/** Returns an operation that was refused, as usage counts it. */
-function refusedAs({ code }: Failure) {
-  return { name: null, calls: 0, shared: 0, cached: 0, errorCodes: [code] };
-}
-
-/** Returns the name by which a request asks for a listed document; empty if it doesn't. */
+/** Returns the identifier of the listed document that a request names; empty if there is none. */
 function listedIn(request: GatewayRequest, { persisted }: Asked): string {
   const id = documentIdOf(givenIn(request));
   return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
 }
 
-/** What a gateway knows of documents. */
 interface Asked {
   readonly persisted: PersistedTexts;
   readonly tagsOf: ReturnType<typeof createTagReader>;
 }
 
-/** Reads the tags of the types that a document reads, whichever of its operations runs. */
+/** Reads the tags of all types in a document, whichever of its operations runs. */
 function createTagReader(schema: GraphQLSchema, maxTokens: number) {
   const cached = new BoundedCache<readonly string[]>(
     MAX_TAGGED_BYTES,
@@ -413,7 +391,7 @@ function tagsIn(text: string, schema: GraphQLSchema, maxTokens: number): readonl
       visitWithTypeInfo(types, { Field: note, InlineFragment: note, FragmentDefinition: note }),
     );
   } catch {
-    // It can't run: other stages say so.
+    // Other stages refuse it.
   }
   return [...tags];
 }

@@ -3,7 +3,6 @@ import { Exchange } from './exchange.ts';
 import { openKeyStore } from './key-store.ts';
 import type { Usage } from './usage.ts';
 
-/** Opens the keys that this gateway has issued, which may be out of reach as yet. */
 export async function openIssued(
   gatewayKey: string,
   operatorKey: string | undefined,
@@ -31,7 +30,7 @@ export async function openIssued(
   };
 }
 
-/** Shows the use of keys: what is summed in one metric is of one kind. */
+/** Each metric can be summed over all of its labels. */
 function metricsOf(usage: Usage): readonly PluginMetric[] {
   const counter = (name: string, help: string, labels: readonly string[], values: PluginMetric['values']) =>
     ({ kind: 'counter', name: `country_graph_issued_key_${name}_total`, help, labels, values }) as const;

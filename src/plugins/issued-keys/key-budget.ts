@@ -8,7 +8,7 @@ import type { KeyStore } from './key-store.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Milliseconds that a count is retained once its window is over: the clocks of others may be behind. */
+/** Milliseconds that a count outlives its window, for gateways whose clocks are behind. */
 const RETENTION_MS = 10 * MINUTE_MS;
 
 const WINDOWS = ['minute', 'day', 'month'] as const;
@@ -18,13 +18,12 @@ const LIMITS = { minute: 'perMinute', day: 'perDay', month: 'perMonth' } as cons
 
 const STATES = { minute: 'MINUTE_SPENT', day: 'DAY_SPENT', month: 'MONTH_SPENT' } as const;
 
-/** One count of a window: by a key, or by all members of its group. */
 interface WindowCount extends Count {
   readonly window: BudgetWindow;
   readonly isOfGroup: boolean;
 }
 
-/** Windows in UTC, as the service has them. Returns the name of the one that an instant lies in, and its bounds. */
+/** In UTC, like the windows of the service. `at` names the window. */
 function windowAt(window: BudgetWindow, atMs: number) {
   if (window !== 'month') {
     const lengthMs = window === 'minute' ? MINUTE_MS : DAY_MS;
@@ -36,7 +35,7 @@ function windowAt(window: BudgetWindow, atMs: number) {
   return { at: year * 12 + month, startsAtMs: Date.UTC(year, month), endsAtMs: Date.UTC(year, month + 1) };
 }
 
-/** Lists the counts that a call of a key at an instant stands in, all of them with the store's own names. */
+/** Lists the counts that a call at an instant adds to, by their names in the store. */
 export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): readonly WindowCount[] {
   return WINDOWS.flatMap((window) => {
     const { at, endsAtMs } = windowAt(window, atMs);
@@ -53,10 +52,9 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
   });
 }
 
-/** The budget of an issued key in this process. */
 export class KeyBudget extends CountedBudget<WindowCount> {
   key: IssuedKey;
-  /** Counts by their names, as the store last had them. */
+  /** As the store last had them, by name. */
   #seen: ReadonlyMap<string, number> = new Map();
 
   constructor(key: IssuedKey, store: KeyStore, now: () => number) {
@@ -68,8 +66,13 @@ export class KeyBudget extends CountedBudget<WindowCount> {
     return countsOf(this.key, nowMs);
   }
 
-  protected override spent(count: WindowCount, nowMs: number): Failure {
-    return spentFailure(count, nowMs);
+  protected override spent({ window, isOfGroup, most }: WindowCount, nowMs: number): Failure {
+    const whose = isOfGroup ? "this key's group" : 'this key';
+    return new Failure(
+      'KEY_BUDGET_SPENT',
+      `The ${most} calls a ${window} that ${whose} may send are spent, so nothing was sent.`,
+      { limit: most ?? undefined, resetsAt: new Date(windowAt(window, nowMs).endsAtMs).toISOString() },
+    );
   }
 
   protected override see(counts: readonly WindowCount[], calls: readonly number[]): void {
@@ -120,13 +123,4 @@ export class KeyBudget extends CountedBudget<WindowCount> {
 function leastOf(counts: readonly WindowCount[], window: BudgetWindow): number | null {
   const limits = counts.flatMap((count) => (count.window === window ? (count.most ?? []) : []));
   return limits.length === 0 ? null : Math.min(...limits);
-}
-
-function spentFailure({ window, isOfGroup, most }: WindowCount, nowMs: number): Failure {
-  const whose = isOfGroup ? "this key's group" : 'this key';
-  return new Failure(
-    'KEY_BUDGET_SPENT',
-    `The ${most} calls a ${window} that ${whose} may send are spent, so nothing was sent.`,
-    { limit: most ?? undefined, resetsAt: new Date(windowAt(window, nowMs).endsAtMs).toISOString() },
-  );
 }

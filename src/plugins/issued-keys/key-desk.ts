@@ -18,7 +18,7 @@ import { RETENTION_DAYS } from './usage.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** An error of the operator's: `message` says what to do. */
+/** The operator's mistake: `message` says what to do. */
 export class KeyError extends Error {
   override readonly name = 'KeyFault';
   readonly status: 400 | 404 | 409;
@@ -29,10 +29,11 @@ export class KeyError extends Error {
   }
 }
 
-/** Seconds for which a key still works after another has taken its place, unless set. */
+/** Seconds for which a rotated key still works, by default and at most (ten years). */
 const OVERLAP_SECONDS = 24 * 60 * 60;
+const MAX_OVERLAP_SECONDS = 3_660 * 24 * 60 * 60;
 
-/** Days of usage that are shown, unless asked for others. */
+/** Days of usage that are shown by default. */
 const USAGE_DAYS = 30;
 
 /** Days that a forecast looks back at: the longest month. */
@@ -45,40 +46,27 @@ function stateOf({ revokedAt, endsAt, expiresAt }: IssuedKey, nowMs: number) {
   return endsAt === null ? 'active' : 'ending';
 }
 
-/** Shows a key to operators: its terms and its state, and nothing that it could be found by. */
 function shown(key: IssuedKey, nowMs: number) {
   const { digest: _, ...terms } = key;
   return { ...terms, state: stateOf(key, nowMs) } as const;
 }
 
-/** Stands in a list for a key whose stored record can't be read: it works nowhere. */
+/** A key whose stored record is damaged works nowhere; lists show it all the same. */
 type UnreadableKey = ReturnType<typeof unreadable>;
 
 function unreadable({ keyName: name, message: problem }: DamagedKey) {
   return { name, state: 'unreadable', createdAt: null, expiresAt: null, group: null, problem } as const;
 }
 
-function keyIn(text: string): IssuedKey | UnreadableKey {
-  try {
-    return issuedKeyFrom(text);
-  } catch (error) {
-    if (error instanceof DamagedKey) return unreadable(error);
-    throw error;
-  }
-}
-
-/** Changes of others that a change begins anew after: each of them has been made, so that somebody goes on. */
+/** Each try that fails means that another change was made, so that somebody makes progress. */
 const MOST_TRIES = 200;
 
-/** The longest overlap, in seconds: ten years. */
-const MAX_OVERLAP_SECONDS = 3_660 * 24 * 60 * 60;
-
-/** The work on issued keys that operators do, by command or over `ADMIN_PORT`. */
+/** What operators do with issued keys, by command or over `ADMIN_PORT`. */
 export class KeyDesk {
   readonly #store: KeyStore;
   readonly #now: () => number;
   readonly #flush: () => Promise<void>;
-  /** Changes of this desk come one after the other: they would only begin anew for each other. */
+  /** Concurrent changes of one desk would only make each other start over. */
   readonly #turn = new Mutex();
 
   /** @param flush writes the usage that this process has gathered */
@@ -101,21 +89,20 @@ export class KeyDesk {
       const members = keys.filter(({ group }) => group !== null && group.name === terms.group?.name);
       const group = groupOf(terms, members);
       const { made, answer } = this.#make({ ...terms, group });
-      // The budget of a group is that of the word that was said last, for all members.
+      // The budget given last holds for all members of a group.
       const changedMembers =
         group === members[0]?.group ? [] : members.map((member) => ({ ...member, group }));
       return { keys: [...changedMembers, made], answer: (version) => ({ ...answer, version }) };
     });
   }
 
-  /** Lists the keys, by name and the newest first, with those that no longer work; last, those that can't be read. */
+  /** By name, the newest first, then the unreadable ones. */
   async list() {
     const nowMs = this.#now();
     const { keys, unreadable } = await this.#read();
     return [...keys.map((key) => shown(key, nowMs)), ...unreadable];
   }
 
-  /** Shows the keys of a name, and the calls that they have sent in the windows that run. */
   async show(name: string) {
     const keys = namedIn(await this.#read(), name);
     const [newest] = keys as [IssuedKey];
@@ -131,10 +118,7 @@ export class KeyDesk {
     return { keys: keys.map((key) => shown(key, nowMs)), usage };
   }
 
-  /**
-   * Tells the use of all keys, or of those of a name, by day, and the calls that their months will have taken.
-   * @throws KeyError if there is no such key, or that many days are not retained
-   */
+  /** @throws KeyError if there is no such key, or usage isn't retained for that long */
   async usage({ days = USAGE_DAYS, name }: { readonly days?: number; readonly name?: string | undefined }) {
     if (!Number.isInteger(days) || days < 1 || days > RETENTION_DAYS)
       throw new KeyError(
@@ -160,13 +144,11 @@ export class KeyDesk {
     };
   }
 
-  /** Finds the newest key of a name that works; null if none does. */
   async newest(name: string): Promise<IssuedKey | null> {
     const { keys } = await this.#read();
     return keys.find((key) => key.name === name && this.#isGood(key)) ?? null;
   }
 
-  /** Ends all keys of a name at once. */
   async revoke(name: string) {
     return this.#change((read) => {
       const nowMs = this.#now();
@@ -179,7 +161,7 @@ export class KeyDesk {
     });
   }
 
-  /** Makes another key of the same name, terms and budget. The former ones still work for a while. */
+  /** Makes another key of the same name, terms and budget; the former ones work on for the overlap. */
   async rotate(name: string, overlapSeconds = OVERLAP_SECONDS) {
     if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > MAX_OVERLAP_SECONDS)
       throw new KeyError(400, `The overlap must be a whole number of seconds up to ${MAX_OVERLAP_SECONDS}.`);
@@ -199,7 +181,7 @@ export class KeyDesk {
     });
   }
 
-  /** Makes a key, which is shown this once. */
+  /** The key itself is only in this answer. */
   #make(terms: z.output<typeof Terms>) {
     const key = makeKey();
     const nowMs = this.#now();
@@ -209,9 +191,8 @@ export class KeyDesk {
   }
 
   /**
-   * Makes a change of keys as they stand: if others have changed any meanwhile, anew. So all changes have one order, on
-   * all gateways of the store, and each is told with the version that it has made.
-   * @param plan may be called several times, and throws the reason for which there is no change
+   * Compare-and-set: starts over if another gateway of the store has changed any key meanwhile.
+   * @param plan may be called several times; throws if there is nothing to change
    */
   #change<Outcome>(plan: (read: ReadKeys) => PlannedChange<Outcome>): Promise<Outcome> {
     return this.#turn.runExclusive(async () => {
@@ -231,17 +212,20 @@ export class KeyDesk {
     return state === 'active' || state === 'ending';
   }
 
-  async #read() {
+  async #read(): Promise<ReadKeys> {
     const { version, texts } = await this.#store.all();
     const keys: IssuedKey[] = [];
-    const unreadable: UnreadableKey[] = [];
+    const damaged: UnreadableKey[] = [];
     for (const text of texts) {
-      const key = keyIn(text);
-      if ('problem' in key) unreadable.push(key);
-      else keys.push(key);
+      try {
+        keys.push(issuedKeyFrom(text));
+      } catch (error) {
+        if (!(error instanceof DamagedKey)) throw error;
+        damaged.push(unreadable(error));
+      }
     }
     keys.sort((a, b) => a.name.localeCompare(b.name) || b.createdAt.localeCompare(a.createdAt));
-    return { version, keys, unreadable };
+    return { version, keys, unreadable: damaged };
   }
 }
 
@@ -256,7 +240,6 @@ interface PlannedChange<Outcome> {
   readonly answer: (version: number) => Outcome;
 }
 
-/** @throws KeyError if there is no key of the name that can be read */
 function namedIn({ keys, unreadable }: ReadKeys, name: string): readonly IssuedKey[] {
   const named = keys.filter((key) => key.name === name);
   if (named.length > 0) return named;
@@ -265,7 +248,7 @@ function namedIn({ keys, unreadable }: ReadKeys, name: string): readonly IssuedK
   throw new KeyError(409, `The key ${name} works nowhere, since it can't be read: ${lost.problem}`);
 }
 
-/** Returns the group that a new key joins: with the budget that comes with it, or else that of the members. */
+/** A new key may give its group another budget; otherwise the group keeps that of its members. */
 function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKey[]) {
   if (group === null) return null;
   const isGiven = group.perMinute !== null || group.perDay !== null || group.perMonth !== null;
@@ -275,10 +258,9 @@ function groupOf({ group }: Pick<IssuedKey, 'group'>, members: readonly IssuedKe
   return existing;
 }
 
-/** Days whose calls tell the pace of a key. */
+/** Days over which the pace of a forecast is measured. */
 const PACE_DAYS = 7;
 
-/** Shows a row of usage as operators see it. */
 function shownUsage({ day, key, client, document, counts }: UsageRow) {
   const { operations = 0, failed = 0, calls = 0, shared = 0, cached = 0 } = counts;
   const free = shared + cached;
@@ -288,7 +270,7 @@ function shownUsage({ day, key, client, document, counts }: UsageRow) {
       .filter(([measure]) => !measures.has(measure))
       .toSorted(([a], [b]) => a.localeCompare(b)),
   );
-  // Percent of the answers of the service that took no call; null if nothing was asked.
+  // Percent of answers that took no call; null if nothing was asked.
   const cacheShare = free + calls === 0 ? null : Math.round((100 * free) / (free + calls));
   return { day, key, client, document, operations, failed, calls, shared, cached, cacheShare, errors };
 }
@@ -307,25 +289,28 @@ export const USAGE_COLUMNS = [
   'errors',
 ] as const;
 
-/** Returns the cells of a row of a table; errors as `RATE_LIMITED=2`. */
+/** Errors are written as `RATE_LIMITED=2`. */
 export function usageCells(row: ReturnType<typeof shownUsage>): (string | number | null)[] {
   const { errors, ...cells } = row;
   const errorCounts = Object.entries(errors).map(([code, count]) => `${code}=${count}`);
   return [...Object.values(cells), errorCounts.join(' ')];
 }
 
-/** Lists the days (UTC) up to an instant, the latest last. */
 function daysUpTo(nowMs: number, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => dayOf(nowMs - (count - 1 - i) * DAY_MS));
 }
 
 /**
- * Tells the calls that the month will have taken, if the pace of the last week holds: by key, and by group.
- * @param keys the newest first; the first of each name tells its limits
+ * Forecasts the calls of the month by key and by group, at the pace of the last week.
+ * @param keys the newest first, whose limits count
  */
 export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[], nowMs: number) {
   const owners = new Map<string, ForecastOwner>();
-  const note = (of: ForecastOwner['of'], { name, perMonth: limit }: ForecastTerms, member: string) => {
+  const note = (
+    of: ForecastOwner['of'],
+    { name, perMonth: limit }: Pick<IssuedKey, 'name' | 'perMonth'>,
+    member: string,
+  ) => {
     const owner = owners.get(`${of} ${name}`) ?? { name, of, limit, members: new Set() };
     owner.members.add(member);
     owners.set(`${of} ${name}`, owner);
@@ -340,9 +325,7 @@ export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[
   });
 }
 
-type ForecastTerms = Pick<IssuedKey, 'name' | 'perMonth'>;
-
-/** A key or a group: calls of its members, by the names of their keys, count against one limit. */
+/** A key or a group: the calls of its members, by name, count against one limit. */
 interface ForecastOwner {
   readonly name: string;
   readonly of: 'key' | 'group';
@@ -350,7 +333,7 @@ interface ForecastOwner {
   readonly members: Set<string>;
 }
 
-/** @param sinceMs instant before which there can have been no calls */
+/** @param sinceMs creation of the oldest key: there can't have been calls before */
 function paceOf(rows: readonly UsageRow[], sinceMs: number, nowMs: number, limit: number | null) {
   const date = new Date(nowMs);
   const endsAtMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
@@ -359,7 +342,7 @@ function paceOf(rows: readonly UsageRow[], sinceMs: number, nowMs: number, limit
     some.reduce((calls, { counts }) => calls + (counts.calls ?? 0), 0);
   const calls = sum(rows.filter(({ day }) => day.startsWith(month)));
   const lately = sum(rows.filter(({ day }) => day >= dayOf(fromMs)));
-  // An hour at the least: the first minutes of a key say little of its days.
+  // At least an hour: the first minutes of a key say little about its days.
   const days = Math.max(HOUR_MS, nowMs - Math.max(fromMs, sinceMs)) / DAY_MS;
   const callsADay = lately / days;
   const atMonthEnd = Math.round(calls + (callsADay * (endsAtMs - nowMs)) / DAY_MS);
@@ -370,7 +353,7 @@ function paceOf(rows: readonly UsageRow[], sinceMs: number, nowMs: number, limit
     calls,
     callsADay: Math.round(callsADay),
     atMonthEnd,
-    /** Day on which the limit is reached; null if that isn't in this month. */
+    /** Day on which the limit is reached; null if not in this month. */
     spentOn: spentAtMs === null || !(spentAtMs < endsAtMs) ? null : dayOf(spentAtMs),
   };
 }

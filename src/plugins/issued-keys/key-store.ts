@@ -12,35 +12,29 @@ import {
 } from '../../cache/counts.ts';
 import { jsonIn, msOf } from './key.ts';
 
-/** Counts of what one client has asked by one key, of one document, in one day (UTC). */
+/** Counts of one client, key, document and day (UTC). */
 export interface UsageRow {
   /** As `2026-03-10`. */
   readonly day: string;
   readonly key: string;
-  /** Name that the client gives itself; empty if it gives none. */
+  /** As the client names itself; empty if it doesn't. */
   readonly client: string;
-  /** Name of the operation, or of the listed document if the operation has none; empty if neither is known. */
+  /** Name of the operation, or else of the listed document; empty if neither is known. */
   readonly document: string;
-  /** Numbers by their measure: `operations`, which each row has, others of {@link MEASURES}, and codes of errors. */
+  /** By measure: `operations`, which every row has, the others of {@link MEASURES}, and error codes. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** `failed` counts operations with an error, the others what their bills say. */
+/** `failed` counts operations with an error; `calls`, `shared` and `cached` are sums of bills. */
 export const MEASURES = ['operations', 'failed', 'calls', 'shared', 'cached'] as const;
 
-/** Measure that a row exists by. */
-const MARK = 'operations';
-
-/** Takes the place of names beyond the bound: clients give themselves and their operations any. */
+/** Replaces names beyond the bound, since clients choose the names of themselves and their operations. */
 export const OTHER = 'other';
 
-/**
- * Rows that a key may have in a day before clients are told apart no more, and before documents aren't, either. So
- * made-up names of clients take no document out of sight, and one key takes no room of another's.
- */
+/** Rows of a key and day above which clients are no longer told apart, and above which documents aren't either. */
 const MOST_ROWS = [100, 200] as const;
 
-/** Lists the places that a row may be counted at, the finest first. */
+/** The places at which a row may be counted, the finest first. */
 function placesOf({ key, client, document }: Omit<UsageRow, 'day' | 'counts'>): readonly string[] {
   return [
     [key, client, document],
@@ -49,7 +43,7 @@ function placesOf({ key, client, document }: Omit<UsageRow, 'day' | 'counts'>): 
   ].map((names) => JSON.stringify(names));
 }
 
-/** Chooses the place of a row: the finest that is there already, or that there is room for. */
+/** Chooses the finest place that exists or has room. */
 function choosePlace(places: readonly string[], isThere: (place: string) => boolean, rows: number): string {
   const place = places.find(
     (place, i) => isThere(place) || rows < (MOST_ROWS[i] ?? Number.POSITIVE_INFINITY),
@@ -57,7 +51,6 @@ function choosePlace(places: readonly string[], isThere: (place: string) => bool
   return place ?? '';
 }
 
-/** Makes the row of a place; none of one that is damaged. */
 function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow | [] {
   const names = Place.safeParse(jsonIn(place));
   if (!names.success) return [];
@@ -67,7 +60,7 @@ function rowAt(day: string, place: string, counts: UsageRow['counts']): UsageRow
 
 const Place = z.tuple([z.string(), z.string(), z.string()]);
 
-/** Usage in memory, of a bounded number of rows for each key and day. */
+/** Usage in memory, with a bounded number of rows per key and day. */
 export class UsageBook {
   readonly #days = new Map<string, Map<string, Record<string, number>>>();
   readonly #rows = new Map<string, number>();
@@ -81,7 +74,7 @@ export class UsageBook {
     const place = choosePlace(placesOf(row), (one) => places.has(one), rows);
     const measures = places.get(place);
     if (measures === undefined) this.#rows.set(owner, rows + 1);
-    const sums = measures ?? { [MARK]: 0 };
+    const sums = measures ?? { operations: 0 };
     for (const [measure, count] of Object.entries(counts)) sums[measure] = (sums[measure] ?? 0) + count;
     places.set(place, sums);
   }
@@ -98,23 +91,20 @@ export class UsageBook {
   }
 }
 
-/** The keys as they stand: each change of any of them makes another version. */
 export interface StoredKeys {
+  /** Each change of any key makes another. */
   readonly version: number;
   readonly texts: readonly string[];
 }
 
-/** Keeps issued keys by their digests, and counts their calls and their usage, for all gateways that share the store. */
+/** Issued keys by digest, with counts of their calls and usage, for all gateways that share the store. */
 export interface KeyStore extends CallCounts {
   get(name: string): Promise<string | null>;
   all(): Promise<StoredKeys>;
-  /**
-   * Keeps texts, if the keys are still of a version: so that all changes have one order, whoever makes them.
-   * @returns the version from now on; null if the keys have changed meanwhile, and nothing was stored
-   */
+  /** Returns the new version; null, with nothing stored, if the keys are no longer of the given one. */
   change(version: number, texts: ReadonlyMap<string, string>): Promise<number | null>;
   /**
-   * Adds usage to that of its days. A batch counts once, so that one which may have come through can be sent again.
+   * A batch counts once, so that one with an unknown outcome can be sent again.
    * @param retainedFrom the first day that is retained
    */
   addUsage(rows: readonly UsageRow[], batch: string, retainedFrom: string): Promise<void>;
@@ -123,10 +113,9 @@ export interface KeyStore extends CallCounts {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Milliseconds after which a request that knows enough by itself goes on without the store. */
+/** Milliseconds after which a request goes on without the store, if it can. */
 export const LATE_MS = 50;
 
-/** Opens the keys of a store, which may be out of reach as yet. */
 export async function openKeyStore(url: string, timeoutMs: number): Promise<KeyStore> {
   const path = fileOf(url);
   if (path !== null) return openFile(path);
@@ -161,7 +150,6 @@ const TABLES = `
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
   `;
 
-/** Opens keys in a file beside that of the figures. */
 async function openFile(path: string): Promise<KeyStore> {
   const { close, ...file } = await openCountsFile(path, TABLES);
   const { db, patiently, atOnce } = file;
@@ -177,7 +165,7 @@ async function openFile(path: string): Promise<KeyStore> {
     get: (name) => patiently(() => (getKey.get(name)?.text as string | undefined) ?? null),
     all: () =>
       patiently(() => {
-        // The version first: keys that are newer than it are only read once more.
+        // The version first: with newer keys, a change only starts over.
         const version = versionNow();
         return { version, texts: allKeys.all().map(({ text }) => String(text)) };
       }),
@@ -229,10 +217,7 @@ function usageIn({ db, atOnce, patiently }: CountsFile) {
   } satisfies Partial<KeyStore>;
 }
 
-/**
- * Does the same as the others' `addUsage`. A day is a hash of counts by place and measure, and of rows by key, whose
- * names begin with no bracket as those of places do.
- */
+/** A day is a hash of counts by place and measure, and of numbers of rows by key; only places begin with a bracket. */
 const ADD_USAGE = `
 local batch = table.remove(KEYS)
 if not redis.call('SET', batch, 1, 'NX', 'PX', ARGV[2]) then return end
@@ -252,7 +237,6 @@ for i, day in ipairs(KEYS) do
 end
 `;
 
-/** Does the same as the others' `change`. */
 const CHANGE = `
 if (redis.call('GET', KEYS[2]) or '0') ~= ARGV[1] then return false end
 for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end

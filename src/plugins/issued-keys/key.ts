@@ -6,11 +6,11 @@ import { looksIssued } from '../../keys/tenant.ts';
 import { TAGS } from '../../service/rights.ts';
 import { timeIn } from '../../shared/periods.ts';
 
-/** By which scanners for secrets know a key of this gateway's own. */
+/** Scanners for secrets know issued keys by it. */
 const PREFIX = 'cgk_';
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Digits that 128 random bits take, and those of their checksum. */
+/** 128 random bits take 22 digits; six more are their checksum. */
 const SECRET_LENGTH = 22;
 const SECRET_BYTES = 16;
 const CHECK_LENGTH = 6;
@@ -23,29 +23,25 @@ function inDigits(value: bigint, length: number): string {
 
 const checkOf = (secret: string) => inDigits(BigInt(crc32(PREFIX + secret)), CHECK_LENGTH);
 
-/** Makes a key: `cgk_`, 22 random digits, and six more that show a slip. */
 export function makeKey(): string {
   const secret = inDigits(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_LENGTH);
   return PREFIX + secret + checkOf(secret);
 }
 
-/**
- * Returns what an `Authorization` header bears in place of a key of the service; null if nothing in it looks like ours.
- * One that is spelt in another way than issued is none of ours, and none of the service's either: empty, if not of Bearer.
- */
+/** Returns the issued key of an `Authorization` header; null if it doesn't look like ours, empty if it isn't a bearer. */
 export function issuedKeyIn(authorization: string | null | undefined): string | null {
   if (authorization == null || !looksIssued(authorization)) return null;
   return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
 }
 
-/** True if a key has the form and the checksum of one of ours, without asking anybody. */
+/** Checks form and checksum, without asking the store. */
 export function isWhole(key: string): boolean {
   const secret = key.slice(PREFIX.length, -CHECK_LENGTH);
   const isFormed = secret.length === SECRET_LENGTH && /^\w+$/.test(secret);
   return isFormed && key.slice(-CHECK_LENGTH) === checkOf(secret);
 }
 
-/** Names a key where it is stored. Its bits are random, so that nobody can find it by its name. */
+/** A plain hash is enough to store a key by, since its bits are random. */
 export function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }
@@ -53,7 +49,7 @@ export function digestOf(key: string): string {
 const calls = z.int().min(0).max(1_000_000_000).nullable().default(null);
 const shortName = z.string().regex(/^[\w.-]{1,64}$/, 'must be up to 64 letters, digits, dots and dashes');
 
-/** Calls that may be sent in each window; null for any number. */
+/** Calls per window; null for any number. */
 const budget = { perMinute: calls, perDay: calls, perMonth: calls };
 
 const origin = z
@@ -61,17 +57,16 @@ const origin = z
   .transform(originIn)
   .pipe(z.string('must be an origin such as https://app.example or https://*.app.example'));
 
-/** The terms of a key, as the operator gives them. */
 export const Terms = z.strictObject({
   name: shortName,
   expiresAt: z.iso.datetime({ offset: true }).nullable().default(null),
-  /** Pages that may use it; none in the list for any client. */
+  /** Pages that may use it; empty for any client. */
   origins: z.array(origin).max(100).default([]),
   documents: z.enum(['any', 'trusted']).default('any'),
-  /** Parts of the graph that it may read beside countries and the catalogue; none in the list for all. */
+  /** Parts of the graph that it may read beside countries and the catalogue; empty for all. */
   tags: z.array(z.enum(TAGS)).default([]),
   ...budget,
-  /** A budget that it has in common with the other members. */
+  /** A budget shared with other keys. */
   group: z
     .strictObject({ name: shortName, ...budget })
     .nullable()
@@ -82,23 +77,21 @@ export const Terms = z.strictObject({
 const StoredKey = Terms.extend({
   digest: z.string(),
   createdAt: z.string(),
-  /** Instant at which another took its place. */
+  /** Until then it works beside the key that has replaced it. */
   endsAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
 });
 
-/** A key as it is stored: all of it but the key. */
 export type IssuedKey = z.output<typeof StoredKey>;
 
-/** True if an instant has come; null never comes. */
 export function isPast(instant: string | null, nowMs: number): boolean {
   return instant !== null && msOf(instant) <= nowMs;
 }
 
-/** Tells that the stored record of a key is damaged, in words that repeat nothing by which the key could be found. */
+/** The stored record of a key is damaged. The message quotes nothing of it. */
 export class DamagedKey extends Error {
   override readonly name = 'DamagedKey';
-  /** Name of the key, as far as its text tells. */
+  /** Null if the record doesn't tell. */
   readonly keyName: string | null;
 
   constructor(keyName: string | null, problem: string) {
@@ -107,15 +100,12 @@ export class DamagedKey extends Error {
   }
 }
 
-/**
- * Reads the key that is stored under the name of its digest; under any, if none is given.
- * @throws DamagedKey if the text is that of no key, or of another one
- */
+/** @throws DamagedKey if the text is no record of a key, or that of another digest */
 export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
   const stored = StoredKey.safeParse(jsonIn(text));
   if (!stored.success) {
     const named = z.object({ name: Terms.shape.name }).safeParse(jsonIn(text));
-    // The engine's words on what is no JSON repeat some of it.
+    // The engine's own message would quote the text.
     const problem = jsonIn(text) === undefined ? 'Its text is no JSON.' : z.prettifyError(stored.error);
     throw new DamagedKey(named.data?.name ?? null, problem);
   }
@@ -124,7 +114,6 @@ export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
   return stored.data;
 }
 
-/** Reads JSON; undefined if it is none. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -133,12 +122,12 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** Returns the instant that a text of ours tells, in milliseconds since the epoch; that of a day is its first. */
+/** Milliseconds since the epoch; those of a day are its first. */
 export function msOf(instant: string): number {
   return timeIn(instant)?.firstMs ?? 0;
 }
 
-/** Returns the day (UTC) of an instant, as `2026-03-10`. */
+/** In UTC, as `2026-03-10`. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }

@@ -6,35 +6,34 @@ import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-
 
 const DAY_MS = 86_400_000;
 
-/** Milliseconds for which counts are gathered before they are written. */
+/** Milliseconds between two writes. */
 const GATHER_MS = 1_000;
 
-/** Headers by which clients name themselves, as Apollo's, The Guild's and others do. */
+/** Headers in which clients of Apollo, The Guild and others name themselves. */
 const CLIENT_HEADERS = ['apollographql-client-name', 'graphql-client-name', 'x-graphql-client-name'] as const;
 
 /** Keys that metrics tell apart; the others are one. */
 const MAX_KEYS = 100;
 
-/** Characters beyond which nobody looks at a name. */
+/** Characters that are kept of a name. */
 const MAX_NAME = 64;
 
 const plainName = (text: string) => text.replace(/[^\x20-\x7e]+/g, '?').slice(0, MAX_NAME);
 
-/** Returns the name that a client gives itself; empty if it gives none. */
 export function clientOf(headers: Readonly<Record<string, string>>): string {
   const header = CLIENT_HEADERS.find((name) => headers[name] !== undefined);
   return plainName(headers[header ?? ''] ?? '');
 }
 
-/** Gathers the usage of issued keys in this process, and adds it to that of the store. */
+/** Gathers the usage of this process, and adds it to that of the store. */
 export class Usage {
   readonly #store: KeyStore;
   readonly #now: () => number;
   #gathered = new UsageBook();
-  /** Rows that are on their way, under a name by which they count once. */
+  /** Rows being written, under a name by which they count once. */
   #leaving: { readonly batch: string; readonly rows: readonly UsageRow[] } | null = null;
   #timer: NodeJS.Timeout | undefined;
-  /** Only one batch is on its way; what is noted in its time goes with the next. */
+  /** One batch at a time; what is noted meanwhile goes with the next. */
   readonly #turn = new Mutex();
   /** Sums since the process began, by key and measure. */
   readonly #sums = new Map<string, Record<string, number>>();
@@ -58,7 +57,6 @@ export class Usage {
     this.#timer ??= setTimeout(() => void this.flush(), GATHER_MS).unref();
   }
 
-  /** Lists the sums since the process began, for metrics. */
   totals() {
     return Array.from(this.#sums, ([key, sums]) => {
       const { operations = 0, failed = 0, calls = 0, shared = 0, cached = 0 } = sums;
@@ -66,7 +64,7 @@ export class Usage {
     });
   }
 
-  /** Writes what has been gathered. If the store can't be reached, it is kept, and written later. */
+  /** Rows that the store can't take are written later. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -76,7 +74,7 @@ export class Usage {
     });
   }
 
-  /** True if nothing is on its way any more. */
+  /** True if nothing is left to write. */
   async #send(): Promise<boolean> {
     if (this.#leaving === null) {
       const rows = this.#gathered.rows();

@@ -6,17 +6,17 @@ import { Failure } from '../../shared/errors.ts';
 import type { IssuedKey } from './key.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
 
-/** Visitors that one process counts by itself. */
+/** Visitors that a process counts. */
 const MOST_VISITORS = 50_000;
 
 const MINUTE_MS = 60_000;
 
-/** Milliseconds that a count is retained once its minute is over: the clocks of others may be behind. */
+/** Milliseconds that a count outlives its minute, for gateways whose clocks are behind. */
 const RETENTION_MS = MINUTE_MS;
 
 /**
- * Counts the operations of each visitor of a key in this minute, for all gateways of a store. While that can't be reached,
- * each process counts those that come to it. Addresses are kept as digests that nobody can make without the gateway's key.
+ * Counts the operations of each visitor and minute, over all gateways of a store; per process while that can't be reached.
+ * Addresses are only kept as digests under the gateway's key.
  */
 export class Visitors {
   readonly #store: KeyStore;
@@ -40,7 +40,7 @@ export class Visitors {
     const stored = this.#counts.get(visitor);
     const current = stored?.minute === minute ? stored : { minute, operations: 0 };
     this.#counts.set(visitor, current);
-    // All gateways count at least what this one does.
+    // The shared count can't be lower than this one.
     if (current.operations + operations > most) throw tooMany(most, minute, nowMs);
     current.operations += operations;
     if (!this.#store.isShared) return;
