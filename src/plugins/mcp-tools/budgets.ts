@@ -11,7 +11,7 @@ const MAX_KEYS = 10_000;
 interface BudgetUsage {
   readonly limit: number;
   readonly spent: number;
-  /** Null for the one of a session. */
+  /** Null for the budget of a session. */
   readonly resetsAt: string | null;
 }
 
@@ -19,9 +19,8 @@ interface BudgetUsage {
 type NameCaller = (authorization: string | undefined) => Promise<string>;
 
 /**
- * Budgets of calls that tools may send: by caller and hour, since requests have no session over HTTP, or else one for a
- * session that lasts as long as the process. Each call is taken before it leaves, so that not one too many does, of all
- * gateways that share the store.
+ * Budgets of the calls that tools may send: per caller and hour over HTTP, which has no sessions, or else one for the
+ * session of a process. Each call is taken before it leaves, so gateways that share the store never send one too many.
  */
 export class ToolBudgets {
   readonly limit: number;
@@ -38,8 +37,8 @@ export class ToolBudgets {
 
   /** @throws Failure if there is no such caller */
   async budgetOf(authorization: string | undefined): Promise<ToolBudget> {
-    const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
     const isSession = this.#nameOf === null;
+    const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
     const budget = this.#budgets.get(name) ?? new ToolBudget(name, this.limit, this.#store, isSession);
     this.#budgets.set(name, budget);
     return budget;
@@ -56,14 +55,12 @@ class ToolBudget extends CountedBudget {
     this.#isSession = isSession;
   }
 
-  /** Tells the calls that are spent; throws Failure if the store can't be reached. */
   async usage(): Promise<BudgetUsage> {
     const nowMs = Date.now();
     const [spent = 0] = await this.read(this.countsAt(nowMs));
     return { limit: this.#limit, spent, resetsAt: this.#resetsAt(nowMs) };
   }
 
-  /** Returns the failure of an operation of so many calls; null if there is room for them. */
   refusalOf(usage: BudgetUsage, calls: number): Failure | null {
     return usage.spent + calls > usage.limit ? beyondBudget(usage, calls) : null;
   }
@@ -88,11 +85,10 @@ class ToolBudget extends CountedBudget {
   }
 }
 
-/** Makes the failure of an operation of so many calls, for which too few are left. */
 function beyondBudget({ limit, spent, resetsAt }: BudgetUsage, planned: number): Failure {
   const left = Math.max(0, limit - spent);
   const message = `This takes ${planned} more call(s), and ${left} are left of the ${limit} that tools may send (MCP_BUDGET); nothing was sent for it.`;
-  // One that is dearer than a whole budget never fits, however often it is asked again.
+  // An operation dearer than the whole budget never fits, so asking again is no use.
   const reset = resetsAt === null ? {} : { resetsAt, retryable: planned <= limit };
   return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: left, ...reset });
 }

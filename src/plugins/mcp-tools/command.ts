@@ -24,24 +24,18 @@ import { createToolServers, withoutNulls } from './tool-server.ts';
 const WITHOUT_DOCUMENTS =
   'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';
 
-/** Settings of tools, as the plugin names them. */
 interface ToolSettings {
   readonly MCP_BUDGET?: number;
   readonly MCP_KEY?: string;
 }
 
-/** Adds the command by which tools are served on standard input and output. */
 export function addMcp(command: Command, host: CommandHost): void {
   command
     .option('--key-file <file>', 'a file that the key stands in; left out, COUNTRY_GRAPH_KEY has it')
     .action(({ keyFile }: { keyFile?: string }) => serveTools(host, keyFile));
 }
 
-/**
- * Serves tools until the input ends and all its requests are answered. The log goes to standard error: standard output
- * belongs to the protocol.
- * @throws ConfigError, or CommandError if there is no key
- */
+/** Serves until the input has ended and all requests are answered. The log goes to standard error. */
 async function serveTools(
   { env, plugins, ...host }: CommandHost,
   keyFile: string | undefined,
@@ -64,7 +58,7 @@ async function serveTools(
     const tools = definePlugin({
       name: 'tools on standard input',
       settings: {},
-      // They run here whether or not there is a server of them.
+      // With MCP=off, the plugin of the tools admits no document.
       open: () => ({ documents: [CATALOGUE_SEARCH], start: compose }),
     });
     const gateway = await createGateway({ config, plugins: [...plugins, tools], upstreamUrl, observer: log });
@@ -85,10 +79,10 @@ async function serveTools(
   }
 }
 
-/** Answers until nothing more can be asked: the input has ended, or nobody reads the output. */
+/** Answers until the input has ended, or nobody reads the output. */
 async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: number): Promise<void> {
   const { stdin, stdout } = process;
-  // The transport gives up all that is under way once its input ends, so that it never sees the end.
+  // The transport would give up all pending requests at the end of its input, so it never sees the end.
   const input = linesWithoutNulls(maxBytes);
   const transport = new StdioServerTransport(input, stdout, { maxBufferSize: maxBytes });
   const { promise: over, resolve: end, reject } = Promise.withResolvers<void>();
@@ -126,7 +120,7 @@ async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: numbe
   });
 }
 
-/** Opens a stream of messages, a line each, out of which nulls are left. A line that is too long goes on as it is. */
+/** Drops nulls from messages of a line each; too long a line passes as it is. */
 function linesWithoutNulls(maxBytes: number): Transform {
   let rest = Buffer.alloc(0);
   return new Transform({
@@ -154,7 +148,6 @@ function withoutNullsIn(line: Buffer): Buffer | string {
   }
 }
 
-/** Returns the request that its client wants no answer to any more. */
 function cancelledIn(message: JSONRPCMessage): RequestId | undefined {
   if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return undefined;
   const id = message.params?.requestId;

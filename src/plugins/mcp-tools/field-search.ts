@@ -5,7 +5,7 @@ const MAX_FOUND_FIELDS = 12;
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
-/** Lists the fields of a schema that have all of some words in their names or descriptions; names come first. */
+/** Finds fields with all the words in their names or descriptions; matches of names come first. */
 export function createFieldSearch(schema: GraphQLSchema) {
   let fields: ReturnType<typeof fieldsOf> | undefined;
   return (words: string) => {
@@ -21,7 +21,6 @@ export function createFieldSearch(schema: GraphQLSchema) {
   };
 }
 
-/** Returns the fields as they are shown, with the words that they are found by. */
 function fieldsOf(schema: GraphQLSchema) {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   return types

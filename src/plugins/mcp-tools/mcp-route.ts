@@ -25,14 +25,13 @@ interface ToolSettings {
   readonly keyName: string | undefined;
 }
 
-/** Codes of JSON-RPC, and the protocol's own for refusals by HTTP. */
+// Codes of JSON-RPC, and of the protocol for refusals by HTTP.
 const INVALID_REQUEST = -32_600;
 const REFUSED = -32_000;
 
 /**
- * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time, to clients
- * of its revisions of 2025 and of 2026. Nothing is stored between requests but budgets, so there are no sessions, and any
- * worker answers.
+ * Serves `/mcp` by the streamable HTTP of the Model Context Protocol, revisions of 2025 and 2026. There are no sessions,
+ * so any worker answers.
  * @returns a function that lists the tools
  * @throws ConfigError if no trusted document can be a tool
  */
@@ -58,7 +57,7 @@ export async function mcpRoute(
     const { origin } = request.headers;
     const error = headError(request.raw);
     if (course.isDraining) refuse(reply, 503, SHUTTING_DOWN.message);
-    // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
+    // Browsers send Origin with every POST: this refuses pages that reach us by DNS rebinding.
     else if (
       origin !== undefined &&
       !origins.includes('*') &&
@@ -79,7 +78,7 @@ export async function mcpRoute(
   });
 
   app.post('/mcp', async (request, reply) => {
-    // Later versions of the protocol have no batches, and one request would be as many operations as it likes.
+    // Later revisions have no batches, and a batch would be any number of operations in one request.
     if (Array.isArray(request.body))
       return refuse(reply, 400, 'Send one message at a time.', INVALID_REQUEST);
     if (!acceptsJson(request.headers.accept))
@@ -119,7 +118,7 @@ export async function mcpRoute(
 
 async function answered(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
   if (!(await isLegacyRequest(request, parsedBody))) {
-    // Nothing is told unasked, so that there is nothing to subscribe to.
+    // This server sends nothing unasked, so there is nothing to subscribe to.
     const options = { legacy: 'reject', maxSubscriptions: 0 } as const;
     return createMcpHandler(() => server, options).fetch(request, { parsedBody });
   }
@@ -128,10 +127,7 @@ async function answered(server: Server, request: Request, parsedBody: unknown): 
   return transport.handleRequest(request, { parsedBody });
 }
 
-/**
- * True if a page is of this gateway, as seen from its own machine. That no name of another's stands for the machine is
- * told by the host: it has to be a name of loopback itself.
- */
+/** True for the gateway's own page on its own machine. Only loopback names count, since others can be rebound. */
 function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
   const url = URL.parse(origin);
   return url !== null && /^https?:$/.test(url.protocol) && url.host === host && LOOPBACK.test(url.hostname);
@@ -139,22 +135,15 @@ function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** True if too many operations of the key are waiting to read another; sets `Retry-After` then. */
-function isOverloaded(
-  { headers, id }: FastifyRequest,
-  reply: FastifyReply,
-  gateway: ComposedGateway,
-): boolean {
+/** Sets `Retry-After` if too many operations of the key are waiting already. */
+function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: ComposedGateway) {
   const refusal = gateway.refuseUnread(headers, id);
   const retryAfter = refusal?.headers.get('retry-after');
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   return refusal !== null;
 }
 
-/**
- * Makes the request that the transport reads: the type of its body, headers of the protocol's own, and not the key.
- * The transport demands that clients accept streams of events as well; no answer here is one.
- */
+/** Hands the transport what it reads, and not the key. It insists on clients that accept event streams. */
 function asWebRequest({ headers: given }: FastifyRequest, signal: AbortSignal): Request {
   const headers = new Headers({ accept: 'application/json, text/event-stream' });
   for (const [name, value] of Object.entries(given))
@@ -171,7 +160,7 @@ function refuse(reply: FastifyReply, status: number, message: string, code = REF
     .send(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
 
-/** True if an `Accept` header has room for JSON: the narrowest range that fits decides, and none is room for anything. */
+/** The narrowest matching range decides. */
 function acceptsJson(accepts: string | undefined): boolean {
   if (accepts === undefined || accepts.trim() === '') return true;
   const ranges = accepts.split(',');
@@ -179,7 +168,6 @@ function acceptsJson(accepts: string | undefined): boolean {
   return fitting.find(({ length }) => length > 0)?.some((range) => !RULED_OUT.test(range)) ?? false;
 }
 
-/** The narrowest first. */
 const JSON_RANGES = [
   /^\s*application\/json\s*(;|$)/i,
   /^\s*application\/\*\s*(;|$)/i,

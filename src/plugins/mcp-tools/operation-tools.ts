@@ -18,30 +18,28 @@ import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { type JsonSchema, jsonSchemaOf, withWords } from '../../graphql/schema/json-schema.ts';
 import { PAGE_SCHEMA } from './tool-answer.ts';
 
-/** An operation of a trusted document that may be called as a tool. */
 export interface OperationTool {
-  /** Name of the operation; if several have it, with the beginning of the document's identifier. */
+  /** Name of the operation, with the beginning of the document's identifier if it isn't unique. */
   readonly name: string;
   readonly description: string;
   readonly documentId: string;
   readonly operationName: string;
   readonly inputSchema: ReturnType<typeof inputSchemaOf>;
-  /** Name of the argument that gives the rest of a long answer: none of the operation's variables has it. */
+  /** Name of the argument that gives the rest of a long answer, which no variable has. */
   readonly pageName: string;
-  /** Values of the variables that have to be given, to price the operation with. */
   readonly sample: Readonly<Record<string, unknown>>;
 }
 
-/** Characters of an identifier that tell operations of one name apart. */
+/** Characters of an identifier that are added to a name. */
 const ID_LENGTH = 8;
 
 const EMPTY =
   'TRUSTED_DOCUMENTS: MCP=on makes a tool of each query that has a name and a description, and there is none. Describe a query by a text before it, or by a comment.';
 
 /**
- * Makes tools of operations: queries with a name and a description, which is a text or a comment before them.
- * @param isOwn true for the name of a tool of the gateway's own
- * @throws ConfigError if there is none, or an operation asks for a field that the schema doesn't know
+ * Makes a tool of each query with a name and a description (or a comment before it).
+ * @param isOwn true for the names of the gateway's own tools
+ * @throws ConfigError if there is none, or a document is not valid
  */
 export function operationTools(
   schema: GraphQLSchema,
@@ -109,7 +107,7 @@ function toolOf(
   };
 }
 
-/** Returns the text before an operation, or else the comment that ends on the line before it. */
+/** Returns the description of an operation, or else the comment that ends on the line before it. */
 function descriptionOf({ description, loc }: OperationDefinitionNode): string {
   if (description !== undefined) return description.value.trim();
   const lines: string[] = [];
@@ -122,17 +120,13 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string {
   return lines.join('\n').trim();
 }
 
-/** The arguments of a tool: an object with a property for each variable of its operation. */
 interface InputSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: string[];
 }
 
-/**
- * Describes the variables of an operation as JSON Schema, in the words that strict clients take: no lists of types, and
- * null nowhere. One that may be null may be left out instead.
- */
+/** Avoids lists of types and null, which strict clients refuse: a nullable variable may be left out instead. */
 function inputSchemaOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -159,7 +153,7 @@ function inputSchemaOf(
   };
 }
 
-/** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */
+/** Returns the schema's descriptions of the arguments that variables are passed to, by variable. */
 function argumentWords(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   const types = new TypeInfo(schema);

@@ -1,3 +1,3 @@
-/** The operation by which tools search the catalogue. It may run beside the trusted documents where there are tools. */
+/** Searches the catalogue. Admitted beside the trusted documents wherever there are tools. */
 export const CATALOGUE_SEARCH =
   'query CatalogueSearch($words: String!) { indicators(search: $words) { key name unit category hasData } }';

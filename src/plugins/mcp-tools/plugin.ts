@@ -47,7 +47,6 @@ export const mcpTools = definePlugin({
   open({ MCP: isOn, MCP_BUDGET: budget, MCP_KEY: keyName }) {
     if (!isOn) return null;
     let gateway: ComposedGateway;
-    /** Lists the tools, once there are routes. */
     let listed: Awaited<ReturnType<typeof import('./mcp-route.ts')['mcpRoute']>> | undefined;
     const needed =
       keyName === undefined

@@ -10,23 +10,23 @@ import {
 } from '../../shared/errors.ts';
 
 /*
- * Words the answers of tools. Each is sent once: as structure for programs, and as a table for models, which read the
- * text alone. Both together are no longer than clients take; a longer answer comes in pages.
+ * Writes the answers of tools: as structure for programs, and as tables for models, which only read the text. An answer
+ * that is longer than clients take comes in pages.
  */
 
-/** Bytes of an answer: clients take 25,000 tokens, of which each has some two to four bytes. */
+/** Clients take 25,000 tokens of two to four bytes each. */
 export const MAX_RESULT_BYTES = 60_000;
 
-/** Bytes of an answer that are reserved for all but its data, warnings and errors. */
+/** Bytes reserved for everything but data, warnings and errors. */
 const FRAME_BYTES = 2_000;
 
-/** Bytes of warnings, and of errors, that are shown. */
+/** Bytes of warnings that are shown, and of errors. */
 const MAX_NOTES_BYTES = 5_000;
 
-/** Part of the room by which pages may differ from the average. */
+/** Pages are planned shorter than the room by this factor, since they differ from the average. */
 const SLACK = 0.85;
 
-/** Columns of a table; items with more of them are written as JSON. */
+/** Items with more columns are written as JSON. */
 const MAX_COLUMNS = 60;
 
 /** The argument by which a tool gives the rest of a long answer. */
@@ -37,7 +37,6 @@ export const PAGE_SCHEMA = {
   description: `Page of an answer that is longer than ${MAX_RESULT_BYTES / 1000} KB.`,
 };
 
-/** An answer before it is cut into pages. */
 export interface ToolAnswer {
   readonly data: unknown;
   readonly upstream: Bill;
@@ -93,20 +92,20 @@ export function refusalBy({ code, message, fields }: Failure): ToolAnswer {
   return refusal(code, message, fields);
 }
 
-/** Counts the bytes that a page may have of these data, as structure, so that its table has room beside it. */
+/** Bytes of data per page, as structure, that leave room for their table. */
 function roomFor(data: unknown, notesBytes: number): number {
   const asTable = bytesOf(linesOf('', data).join('\n')) / bytesOf(data);
   return ((MAX_RESULT_BYTES - FRAME_BYTES - notesBytes) / (1 + asTable)) * SLACK;
 }
 
-/** Cuts a value into parts of so many bytes as JSON, in its order; a single text stays whole. */
+/** Cuts a value into parts of at most `room` bytes as JSON; a single text stays whole. */
 function split(value: unknown, room: number): readonly unknown[] {
   if (!isContainer(value) || Object.keys(value).length === 0 || bytesOf(value) <= room) return [value];
   if (Array.isArray(value)) {
     const items = value.map((item) => ['', item] as const);
     return packed(items, room).map((part) => part.map(([, item]) => item));
   }
-  // What an object has beside its lists tells whose these are, so it stands on each page.
+  // The short members beside an object's lists tell whose they are, so every page repeats them.
   const members = Object.entries(value);
   const beside = members.filter(([, member]) => !Array.isArray(member) && bytesOf(member) <= room / 40);
   const isRepeated = beside.length < members.length && bytesOf(beside) <= room / 4;
@@ -125,7 +124,6 @@ function split(value: unknown, room: number): readonly unknown[] {
 
 type Member = readonly [name: string, value: unknown];
 
-/** Packs members into parts, in their order; one that is too long for any is cut itself. */
 function packed(members: readonly Member[], room: number): readonly (readonly Member[])[] {
   const parts: Member[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -176,7 +174,6 @@ function textOf({
   return [...notes, ...(data === null ? [] : linesOf('', data))].join('\n');
 }
 
-/** Words an error or a warning: its message, and all else that it says. */
 function noteOf(note: unknown): string {
   if (!isObject(note)) return cellOf(note);
   const { message, ...rest } = note;
@@ -184,7 +181,7 @@ function noteOf(note: unknown): string {
   return [...(message === undefined ? [] : [String(message)]), ...fields].join(' ');
 }
 
-/** Tells a value as lines: lists of objects as tables with a line of names, all else by its path. */
+/** Lists of objects become tables with a header line; everything else is a line with its path. */
 function linesOf(path: string, value: unknown): readonly string[] {
   if (Array.isArray(value)) return tableOf(path, value);
   if (!isContainer(value)) return [`${path}: ${cellOf(value)}`];
@@ -206,7 +203,6 @@ function tableOf(path: string, items: readonly unknown[]): readonly string[] {
   return lines;
 }
 
-/** Takes an item apart: its values by their paths, and the lists in it. */
 function rowOf(item: unknown) {
   const cells = new Map<string, string>();
   const lists: (readonly [string, readonly unknown[]])[] = [];
@@ -221,19 +217,17 @@ function rowOf(item: unknown) {
   return { cells, lists };
 }
 
-/** Writes a value as a cell: null as nothing, and a text as it is where that is plain. */
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   const isPlain = typeof value === 'string' && value !== '' && !/[",\n\r]/.test(value);
   return isPlain ? value : JSON.stringify(value);
 }
 
-/** True if a value has members; a number that is kept as written has none. */
+/** Raw JSON is a number that is kept as written, and has no members. */
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !JSON.isRawJSON(value);
 }
 
-/** Keeps as many notes as there is room for. */
 function shownNotes<Note>(notes: readonly Note[]): readonly Note[] {
   let bytes = 0;
   return notes.filter((note, i) => {

@@ -4,11 +4,7 @@ import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import type { GatewayResponse } from '../../graphql/request/responses.ts';
 import { errorBody, Failure } from '../../shared/errors.ts';
 
-/**
- * Opens the gateway as callers of tools reach it. Those who bring no key ask in the name of an issued one, if the
- * operator names one for them: within its terms, and out of its budget.
- * @param keyName undefined if each caller has to bring a key
- */
+/** @param keyName issued key under which callers without a key ask; undefined if each has to bring one */
 export function openToolCallers(gateway: ComposedGateway, keyName: string | undefined) {
   const { schema } = gateway;
   return {
@@ -28,10 +24,7 @@ export function openToolCallers(gateway: ComposedGateway, keyName: string | unde
         return { status: 200, headers: new Map(), body };
       }
     },
-    /**
-     * Names the caller that a header stands for, in whichever way it is written.
-     * @throws Failure if it is an issued key, and works no more
-     */
+    /** @throws Failure if it is an issued key that no longer works */
     async nameOf(authorization: string | undefined): Promise<string> {
       if (keyName !== undefined && authorization === undefined) return holderOfName(keyName);
       return (await gateway.holderOf(authorization)).name;

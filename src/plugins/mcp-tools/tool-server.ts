@@ -24,12 +24,12 @@ import { type OperationTool, operationTools } from './operation-tools.ts';
 import { CATALOGUE_SEARCH } from './own-tools.ts';
 import { PAGE_SCHEMA, refusal, refusalBy, resultOf, type ToolAnswer } from './tool-answer.ts';
 
-/** Characters of the texts that the gateway's own tools take. */
+/** Characters of the arguments of the gateway's own tools. */
 const MAX_LENGTHS = { words: 200, tool: 200, arguments: 100_000 };
 
 const textSchema = (maxLength: number, description: string) => ({ type: 'string', maxLength, description });
 
-/** Tools that the gateway has beside those of documents. */
+/** The tools beside those of documents. */
 const OWN_TOOLS = {
   search: {
     name: 'search',
@@ -69,7 +69,7 @@ const OWN_TOOLS = {
   },
 } as const satisfies Record<string, Omit<Tool, 'outputSchema'>>;
 
-/** Bounds the calls of one request. Its name is its own: what it is refused is told to nobody else. */
+/** Bounds the calls of one request. The name is unique, so that its refusals are shared with nobody. */
 function boundedBudget(maxCalls: number, budget: CallBudget | null): CallBudget {
   let taken = 0;
   const take = () => {
@@ -88,7 +88,7 @@ function beyondRequest(planned: number, maxCalls: number): Failure {
   return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: maxCalls });
 }
 
-/** Key of `_meta` by which a client says how many calls to the service a request may take. */
+/** Key of `_meta` with the calls that a client allows for a request. */
 const MAX_CALLS_KEY = 'country-graph/maxCalls';
 
 const bodyOf = ({ documentId, operationName }: OperationTool, { variables }: ToolCall) => ({
@@ -97,31 +97,17 @@ const bodyOf = ({ documentId, operationName }: OperationTool, { variables }: Too
   variables,
 });
 
-/** Has the gateway run a tool's operation, as any client would. */
-async function asked(
-  { handle }: ToolGateway,
-  tool: OperationTool,
-  call: ToolCall,
-  budget: CallBudget | null = null,
-): Promise<string> {
-  const { authorization = null } = call.client.headers;
-  const exchanged = budget === null ? undefined : { authorization, budget };
-  return wholeBody((await handle(ownRequest(bodyOf(tool, call), { ...call.client, exchanged }))).body);
-}
-
-/** Returns the bill of an answer; an empty one if it has none. */
 function billOf(extensions: OwnReply['extensions']): Bill {
   return (extensions.upstream as Bill | undefined) ?? openBill();
 }
 
-/** Returns the bill at the end of an answer that is too long to be read whole. */
+/** Reads the bill of an answer that is too long to be parsed. */
 function billAtEnd(body: string): Bill {
   const name = '"extensions":';
   const at = body.lastIndexOf(name);
   return billOf(at < 0 ? {} : JSON.parse(body.slice(at + name.length, -1)));
 }
 
-/** Describes the work and the price of a tool, for a model that chooses among tools. */
 function describedWithPrice({ description, sample }: OperationTool, price: OperationPrice): string {
   const refused = 'It is refused before any call where it would cost more than this gateway allows.';
   if (price === null)
@@ -132,16 +118,14 @@ function describedWithPrice({ description, sample }: OperationTool, price: Opera
   return `${description}\n\n${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
 }
 
-/** The gateway as tools use it. */
 type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
 
 /** Bytes of the longest answer that is cut into pages. */
 const MAX_READ_BYTES = 2_097_152;
 
-/** Milliseconds for which clients may hold a list of tools, which follows the documents; and the server's description. */
+/** Milliseconds for which clients may cache the list of tools, which follows the documents, and the server's description. */
 const CACHE_MS = { tools: 60_000, server: 600_000 };
 
-/** Answer of every tool: the answer of the graph, and its bill. */
 const OUTPUT_SCHEMA: Tool['outputSchema'] = {
   type: 'object',
   properties: {
@@ -197,41 +181,30 @@ const CATALOGUE_TOOL: OperationTool = {
 
 interface ToolCall {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whoever asks, in headers beside those that each request has. Issued keys bound each visitor by the address. */
   readonly client: Pick<GatewayRequest, 'headers' | 'signal' | 'requestId' | 'address'>;
   readonly maxCalls: number | undefined;
 }
 
 interface WithArguments {
   readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
-  /** Name of the argument that gives the rest of a long answer; left out for the gateway's own name of it. */
+  /** Name of the argument that gives the rest of a long answer; `page` if left out. */
   readonly pageName?: string;
 }
 
-/** The tools of the trusted documents and the gateway's own, and their work. */
-class Tools {
-  readonly #gateway: ToolGateway;
-  readonly #tools: () => ReadonlyMap<string, OperationTool>;
-  readonly #fieldsWith: ReturnType<typeof createFieldSearch>;
-  readonly #budgets: ToolBudgets | null;
-  readonly #priceOf: ReturnType<typeof createPrices>;
+/** The tools of the trusted documents and the gateway's own. */
+function createTools(
+  gateway: ToolGateway,
+  onError: (error: unknown, requestId?: string) => void,
+  budgets: ToolBudgets | null,
+) {
+  const currentTools = createCurrentTools(gateway, onError);
+  const fieldsWith = createFieldSearch(gateway.schema);
+  const priceOf = createPrices(gateway.handle);
 
-  constructor(
-    gateway: ToolGateway,
-    onError: (error: unknown, requestId?: string) => void,
-    budgets: ToolBudgets | null,
-  ) {
-    this.#gateway = gateway;
-    this.#tools = createCurrentTools(gateway, onError);
-    this.#fieldsWith = createFieldSearch(gateway.schema);
-    this.#budgets = budgets;
-    this.#priceOf = createPrices(gateway.handle);
-  }
-
-  async listed(): Promise<Tool[]> {
+  async function listed(): Promise<Tool[]> {
     const all: Tool[] = [];
-    for (const tool of this.#tools().values()) {
-      const price = await this.#priceOf(tool);
+    for (const tool of currentTools().values()) {
+      const price = await priceOf(tool);
       all.push({
         name: tool.name,
         description: describedWithPrice(tool, price),
@@ -250,29 +223,32 @@ class Tools {
     return [...all, ...builtInTools];
   }
 
-  /** Finds the work of a tool by its name; null if there is none. */
-  workOf(name: string): { readonly tool: WithArguments; work(call: ToolCall): Promise<ToolAnswer> } | null {
+  function workOf(
+    name: string,
+  ): { readonly tool: WithArguments; work(call: ToolCall): Promise<ToolAnswer> } | null {
     const bounded = (work: (call: ToolCall) => Promise<ToolAnswer>) => async (call: ToolCall) =>
       tooLongArgument(call.variables) ?? work(call);
-    if (name === OWN_TOOLS.search.name)
-      return { tool: OWN_TOOLS.search, work: bounded((call) => this.#search(call)) };
-    if (name === OWN_TOOLS.price.name)
-      return { tool: OWN_TOOLS.price, work: bounded((call) => this.#price(call)) };
-    const tool = this.#tools().get(name);
-    return tool === undefined ? null : { tool, work: (call) => this.#run(tool, call) };
+    if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: bounded(search) };
+    if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: bounded(price) };
+    const tool = currentTools().get(name);
+    return tool === undefined ? null : { tool, work: (call) => run(tool, call) };
   }
 
-  /** Asks what an operation would cost by the key of its caller. */
-  #explained(tool: OperationTool, call: ToolCall): Promise<OwnReply> {
-    return explained(this.#gateway.handle, bodyOf(tool, call), call.client);
+  const explainedFor = (tool: OperationTool, call: ToolCall) =>
+    explained(gateway.handle, bodyOf(tool, call), call.client);
+
+  async function answerTo(tool: OperationTool, call: ToolCall, budget: CallBudget | null = null) {
+    const { authorization = null } = call.client.headers;
+    const exchanged = budget === null ? undefined : { authorization, budget };
+    const request = ownRequest(bodyOf(tool, call), { ...call.client, exchanged });
+    return answerIn(await wholeBody((await gateway.handle(request)).body));
   }
 
-  /** Runs an operation within its budgets: one that they have no room for is refused before any call. */
-  async #run(tool: OperationTool, call: ToolCall): Promise<ToolAnswer> {
+  /** Refuses an operation before any call if its budgets have no room for it. */
+  async function run(tool: OperationTool, call: ToolCall): Promise<ToolAnswer> {
     const { maxCalls } = call;
-    const budgets = this.#budgets;
-    if (budgets === null && maxCalls === undefined) return answerIn(await asked(this.#gateway, tool, call));
-    const { errors, extensions } = await this.#explained(tool, call);
+    if (budgets === null && maxCalls === undefined) return answerTo(tool, call);
+    const { errors, extensions } = await explainedFor(tool, call);
     const calls = extensions.explain?.calls;
     if (calls === undefined) return failed(errors);
     try {
@@ -284,7 +260,7 @@ class Tools {
       const beyond = budget === null || usage === null ? null : budget.refusalOf(usage, calls);
       if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
       const callBudget = maxCalls === undefined ? budget : boundedBudget(maxCalls, budget);
-      const answer = answerIn(await asked(this.#gateway, tool, call, callBudget));
+      const answer = await answerTo(tool, call, callBudget);
       return { ...answer, ...meta((await budget?.usage()) ?? null) };
     } catch (error) {
       if (error instanceof Failure) return refusalBy(error);
@@ -292,20 +268,20 @@ class Tools {
     }
   }
 
-  async #search(call: ToolCall): Promise<ToolAnswer> {
+  async function search(call: ToolCall): Promise<ToolAnswer> {
     const { words, in: place = null } = call.variables;
     if (typeof words !== 'string') return refusal('BAD_USER_INPUT', 'Give words to search for.');
     if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
       return refusal('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
-    const fieldMatches = place === 'INDICATORS' ? {} : { fields: this.#fieldsWith(words) };
+    const fieldMatches = place === 'INDICATORS' ? {} : { fields: fieldsWith(words) };
     if (place === 'FIELDS') return { data: fieldMatches, upstream: openBill() };
-    const answer = await this.#run(CATALOGUE_TOOL, { ...call, variables: { words } });
+    const answer = await run(CATALOGUE_TOOL, { ...call, variables: { words } });
     return { ...answer, data: { ...fieldMatches, ...(answer.data as object | null) } };
   }
 
-  async #price(call: ToolCall): Promise<ToolAnswer> {
+  async function price(call: ToolCall): Promise<ToolAnswer> {
     const { tool: name, arguments: given } = call.variables;
-    const tool = this.#tools().get(String(name));
+    const tool = currentTools().get(String(name));
     if (tool === undefined)
       return refusal('BAD_USER_INPUT', `There is no tool ${excerpt(String(name))} with a price.`);
     const variables = typeof given === 'string' ? objectIn(given) : (given ?? {});
@@ -314,19 +290,20 @@ class Tools {
     const unknown = unknownArguments(tool, variables);
     if (unknown !== null) return unknown;
     const { page: _, variables: priced } = paged(tool, variables);
-    const { errors, extensions } = await this.#explained(tool, { ...call, variables: priced });
+    const { errors, extensions } = await explainedFor(tool, { ...call, variables: priced });
     if (extensions.explain === undefined) return failed(errors);
     const { least, calls, most, limit, byRoute, cached } = extensions.explain;
     return { data: { calls, least, most, limit, byRoute, cached }, upstream: openBill() };
   }
+
+  return { listed, workOf };
 }
 
 /**
- * Serves the described operations of the trusted documents as tools, and those of the gateway's own. Everything goes
- * through the gateway's `handle`, so that bills, limits and admission are those of any other client.
- * @param onError takes errors of our own
+ * Serves the tools. Everything goes through the gateway's `handle`, so that bills, limits and admission are those of any
+ * other client.
  * @param budgets null if tools may send any number of calls
- * @throws ConfigError if there is no such operation
+ * @throws ConfigError if no trusted document can be a tool
  */
 export function createToolServers(
   gateway: ToolGateway,
@@ -334,18 +311,18 @@ export function createToolServers(
   onError: (error: unknown, requestId?: string) => void,
   budgets: ToolBudgets | null = null,
 ) {
-  const tools = new Tools(gateway, onError, budgets);
+  const { listed, workOf } = createTools(gateway, onError, budgets);
 
-  /**
-   * Opens a server of the protocol for one caller, not connected yet.
-   * @param caller `authorization` is the header; undefined if there is none
-   */
-  function open(caller: {
+  /** Opens a server of the protocol for one caller, not connected yet. */
+  function open({
+    authorization,
+    requestId,
+    address,
+  }: {
     readonly authorization: string | undefined;
     readonly requestId?: string | undefined;
     readonly address?: string | undefined;
   }): Server {
-    const { authorization, requestId, address } = caller;
     const server = new Server(
       { name: 'country-graph', version },
       {
@@ -358,9 +335,9 @@ export function createToolServers(
         },
       },
     );
-    server.setRequestHandler('tools/list', async () => ({ tools: await tools.listed() }));
+    server.setRequestHandler('tools/list', async () => ({ tools: await listed() }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
-      const handler = tools.workOf(params.name);
+      const handler = workOf(params.name);
       if (handler === null)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
       const given = params.arguments ?? {};
@@ -373,7 +350,7 @@ export function createToolServers(
         'apollographql-client-name': excerpt(`mcp ${server.getClientVersion()?.name ?? ''}`.trim()),
         ...(authorization === undefined ? {} : { authorization }),
       };
-      // A run that ends for a reason of the protocol's would count as an error.
+      // Aborting with the protocol's own reason would be reported as an error.
       const left = new AbortController();
       signal.addEventListener('abort', () => left.abort(), { once: true });
       const maxCalls = params._meta?.[MAX_CALLS_KEY];
@@ -391,11 +368,7 @@ export function createToolServers(
     return server;
   }
 
-  return {
-    open,
-    /** Lists the tools as clients see them. */
-    listed: () => tools.listed(),
-  };
+  return { open, listed };
 }
 
 function instructionsOf(budgets: ToolBudgets | null): string {
@@ -404,10 +377,7 @@ function instructionsOf(budgets: ToolBudgets | null): string {
   return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more.`;
 }
 
-/**
- * Leaves out what is null in a message: so serializers write what isn't there. In the arguments of a tool, null is a
- * value.
- */
+/** Drops nulls, by which some serializers write what is absent. In the arguments of a tool, null is a value. */
 export function withoutNulls(message: unknown): unknown {
   if (!isObject(message)) return message;
   const { params, id, ...rest } = message;
@@ -429,7 +399,6 @@ function bare(value: unknown): unknown {
   return Object.fromEntries(present.map(([name, member]) => [name, bare(member)]));
 }
 
-/** Returns null if a text is none of an object. */
 function objectIn(text: string): unknown {
   try {
     return isDeepJson(text) ? null : JSON.parse(text);
@@ -439,8 +408,7 @@ function objectIn(text: string): unknown {
 }
 
 /**
- * Gives the tools of the documents that are trusted at the moment, made anew when these have been read again; the
- * former tools, if none of the new documents can be a tool.
+ * Makes the tools anew whenever the trusted documents have changed; keeps the former ones if none of the new can be a tool.
  * @throws ConfigError if none of the first documents can
  */
 function createCurrentTools(
@@ -462,7 +430,7 @@ function createCurrentTools(
   };
 }
 
-/** Refuses arguments that a tool doesn't have; null if it has all of them. Their values are for the graph to judge. */
+/** Refuses arguments that a tool doesn't have; the graph judges their values. */
 function unknownArguments(
   { inputSchema: { properties } }: WithArguments,
   variables: Readonly<Record<string, unknown>>,
@@ -474,7 +442,6 @@ function unknownArguments(
   return refusal('BAD_USER_INPUT', message);
 }
 
-/** Refuses a text that is longer than a tool of the gateway's own takes; null if none is. */
 function tooLongArgument(variables: Readonly<Record<string, unknown>>): ToolAnswer | null {
   for (const [name, most] of Object.entries(MAX_LENGTHS)) {
     const { [name]: value } = variables;
@@ -484,7 +451,7 @@ function tooLongArgument(variables: Readonly<Record<string, unknown>>): ToolAnsw
   return null;
 }
 
-/** Takes the page out of the arguments of a tool, which is none of its operation's. */
+/** Separates the page from the variables of the operation. */
 function paged({ pageName }: WithArguments, given: Readonly<Record<string, unknown>>) {
   const { [pageName ?? OWN_PAGE]: page, ...variables } = given;
   return { page: page ?? 1, variables };
