@@ -1,11 +1,12 @@
 import { itemsOf } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
+import { type OwnReply, ownRequest, replyOf } from '../../graphql/request/own-requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
 import type { ObservationEntry } from '../../observations/entry-reader.ts';
 import { changedAt, type Demand, latestOf, pairKey } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { areUnchanged, namedIn, sourcesIn } from '../../observations/revalidation.ts';
-import { openBill } from '../../service/bill.ts';
+import { type Bill, openBill } from '../../service/bill.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
@@ -25,18 +26,17 @@ import {
   titleOf,
 } from './wanted.ts';
 
-/** Times that a thing is asked for whose error may pass. */
+/** Attempts at anything whose error is retryable. */
 const TRIES = 3;
 
-/** Remarks that are told: the first tell enough. */
 const MAX_REMARKS = 20;
 
-/** Demands that are looked for at once. */
+/** Cached rows that are in memory at once are those of so many demands. */
 const DEMANDS_AT_ONCE = 2_000;
 
 export interface Price {
   readonly calls: number;
-  /** Figures and series to have, and those of them that are there. */
+  /** Figures and series that are wanted, and those of them that are cached. */
   readonly figures: number;
   readonly cached: number;
   readonly operations: number;
@@ -46,31 +46,17 @@ export interface Price {
 export interface Outcome {
   readonly calls: number;
   readonly byRoute: Readonly<Record<string, number>>;
-  /** Numbers of what could not be fetched, by codes of errors. */
+  /** Number of things that could not be fetched, by error code. */
   readonly errors: Readonly<Record<string, number>>;
-  /** What the service has answered or refused that its asker may not have meant, and of which question: some of it. */
+  /** Errors and warnings, the first few, each with its question. */
   readonly remarks: readonly string[];
-  /** The reason why it ended before its end; null if it didn't. */
+  /** Why it ended early; null if it didn't. */
   readonly stopped: string | null;
   readonly quota: Price['quota'];
 }
 
 export type Fetching = ReturnType<typeof createFetching>;
 
-interface Answer {
-  readonly data?: unknown;
-  readonly errors?: readonly {
-    readonly message: string;
-    readonly extensions?: { readonly code?: string; readonly retryable?: boolean };
-  }[];
-  readonly extensions?: {
-    readonly warnings?: readonly { readonly message: string }[];
-    readonly upstream?: { readonly calls: number; readonly byRoute: Readonly<Record<string, number>> };
-    readonly explain?: { readonly calls: number };
-  };
-}
-
-/** What a fill has spent, and what it could not fetch. */
 function createSpending() {
   const byRoute: Record<string, number> = {};
   const errors: Record<string, number> = {};
@@ -96,64 +82,55 @@ interface FillParts {
   readonly gateway: ComposedGateway;
   readonly pace: Pace;
   readonly authorization: string;
-  /** Milliseconds after which something may be renewed; null for never. */
+  /** Age in milliseconds from which figures may be renewed; null for never. */
   readonly everyMs: number | null;
   readonly spending: ReturnType<typeof createSpending>;
 }
 
-/** Asks operations as a client does. */
 function createAsking({ gateway, pace, authorization, spending }: FillParts) {
   const { billed, failed, remark } = spending;
-  const { service } = gateway;
-  const { signal } = new AbortController();
 
-  async function ask(question: Question, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  async function ask(question: Question, headers: Readonly<Record<string, string>> = {}): Promise<OwnReply> {
     const { file: _, ...asked } = question;
-    const { body } = await gateway.handle({
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json', accept: 'application/json', ...headers },
-      search: '',
-      body: asked,
-      signal,
-    });
-    const answer = JSON.parse(await wholeBody(body)) as Answer;
-    if (headers['x-explain'] === undefined) billed(answer.extensions?.upstream?.byRoute);
-    return answer;
+    const request = ownRequest(asked, { headers: { authorization, ...headers } });
+    const { body } = await gateway.handle(request);
+    return replyOf(await wholeBody(body));
   }
 
-  /** Runs an operation until no error of it may pass. */
-  async function run(question: Question): Promise<Answer> {
-    let answer: Answer = {};
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      answer = await ask(question);
-      await service.tenantCache.landed();
-      if (pace.stopped !== null || !answer.errors?.some(({ extensions }) => extensions?.retryable)) break;
+  /** Runs an operation until none of its errors is retryable. */
+  async function run(question: Question): Promise<OwnReply> {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await ask(question);
+      const { errors, extensions } = answer;
+      billed((extensions.upstream as Bill | undefined)?.byRoute);
+      await gateway.service.tenantCache.landed();
+      if (pace.stopped !== null) return answer;
+      if (tries < TRIES && errors.some((error) => error.extensions?.retryable)) continue;
+      for (const error of errors)
+        failed(String(error.extensions?.code ?? 'BAD_REQUEST'), `${titleOf(question)}: ${error.message}`);
+      for (const { message } of (extensions.warnings ?? []) as readonly { readonly message: string }[])
+        remark(`${titleOf(question)}: ${message}`);
+      return answer;
     }
-    if (pace.stopped !== null) return answer;
-    for (const { message, extensions } of answer.errors ?? [])
-      failed(extensions?.code ?? 'BAD_REQUEST', `${titleOf(question)}: ${message}`);
-    for (const { message } of answer.extensions?.warnings ?? []) remark(`${titleOf(question)}: ${message}`);
-    return answer;
   }
 
   const explain = async (question: Question) =>
-    (await ask(question, { 'x-explain': '1' })).extensions?.explain?.calls ?? 0;
+    (await ask(question, { 'x-explain': '1' })).extensions.explain?.calls ?? 0;
 
   return { ask, run, explain };
 }
 
 const codeOf = (error: Error) => (error instanceof Failure ? error.code : 'INTERNAL_SERVER_ERROR');
 
-/** Looks for figures, and fetches them. */
 function createFigures({ gateway, pace, authorization, everyMs, spending: { billed, failed } }: FillParts) {
   const { service } = gateway;
   const caller = gateway.callerOf({ authorization });
   const { tenant } = caller;
-  // Its own operator has given the key.
+  // The operator has given the key, so it needs no proof.
   tenant.accept();
   const { signal } = new AbortController();
 
-  /** Reads what is cached of demands, some of them at once: their rows may be more than memory has room for. */
+  /** In portions, since memory may not have room for all rows. */
   async function* cachedOf(demands: readonly Demand[]) {
     for (let from = 0; from < demands.length; from += DEMANDS_AT_ONCE) {
       const some = demands.slice(from, from + DEMANDS_AT_ONCE);
@@ -161,7 +138,6 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     }
   }
 
-  /** Returns the demands that nothing cached meets. */
   async function missingOf(
     demands: readonly Demand[],
     isCached: (entry: ObservationEntry, demand: Demand) => boolean,
@@ -176,7 +152,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     return missing;
   }
 
-  const sendingOf = (bill: ReturnType<typeof openBill>): Sending => ({
+  const sendingOf = (bill: Bill): Sending => ({
     caller,
     bill,
     payer: payerOf(bill),
@@ -184,7 +160,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     waitDeadlineMs: Number.POSITIVE_INFINITY,
   });
 
-  /** Names the pairs that have no latest figure, and so no series. */
+  /** Returns the pairs without a latest figure, which have no series either. */
   async function withoutLatest(series: readonly Demand[]): Promise<ReadonlySet<string>> {
     const empty = new Set<string>();
     for await (const [some, entries] of cachedOf(latestOf(series)))
@@ -193,7 +169,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
   }
 
   /**
-   * Parts series into calls, those of some countries by what the calls for others have shown of their lengths.
+   * Divides series into calls. Each yields lengths of series, by which the next ones are divided better.
    * @param empty pairs that are known to have no rows
    */
   function* blocksOf(
@@ -213,8 +189,8 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
   }
 
   /**
-   * Tells if cached figures are to be left as they are: all, or those that are young or whose sources haven't changed.
-   * @param beganAtMs instant since which the fill may have asked for the sources
+   * Returns a function that is true for entries to keep: all, or those that are young or whose sources haven't changed.
+   * @param beganAtMs start of the fill: sources that were asked for since are new enough
    */
   async function judge(demands: readonly Demand[], beganAtMs: number) {
     if (everyMs === null) return () => true;
@@ -239,7 +215,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     }
   }
 
-  /** Fetches demands that are planned as one, until no error of them may pass. */
+  /** Fetches demands together, until none of their errors is retryable. */
   async function fetchSome(demands: readonly Demand[]): Promise<void> {
     let left = demands;
     for (let tries = 1; left.length > 0; tries += 1) {
@@ -266,7 +242,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
   return { tenant, cachedOf, missingOf, withoutLatest, blocksOf, judge, fetchSome };
 }
 
-/** Names the indicators and countries of a selection that nothing is cached of but that there are no figures. */
+/** Returns the countries and indicators that the selection names and of which there are no figures at all. */
 async function emptyNamesIn(
   { indicators: keys, countries: codes }: Selection,
   demands: readonly Demand[],
@@ -280,10 +256,10 @@ async function emptyNamesIn(
   return named.filter((name) => !figured.has(name));
 }
 
-/** Documented countries are there; of indicators, the number alone is documented. */
+/** Of indicators, only the number is documented. */
 const NAMES_TO_ASK_FOR: Names = { ...DOCUMENTED_NAMES, indicators: [] };
 
-const namesIn = ({ data }: Answer, otherwise: Names): Names => {
+const namesIn = ({ data }: OwnReply, otherwise: Names): Names => {
   const { countries, indicators } = (data ?? {}) as {
     countries?: readonly { readonly code: string }[] | null;
     indicators?: readonly { readonly key: string }[] | null;
@@ -302,7 +278,7 @@ const partsOf = (demands: readonly Demand[]) => {
   return { latest, series };
 };
 
-/** Prices and fetches what a store is to have, by the gateway's own operations and figures. */
+/** Prices and fetches what a store should hold. */
 export function createFetching(given: Omit<FillParts, 'spending'>) {
   const { gateway, pace, everyMs } = given;
   const { service } = gateway;
@@ -312,7 +288,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
   const figures = createFigures({ ...given, spending });
   const { tenant, cachedOf, missingOf, withoutLatest, blocksOf, judge, fetchSome } = figures;
 
-  /** Fetches all, in steps after each of which no further call may be allowed to leave. */
+  /** Yields after each step, so that the caller can stop between two. */
   async function* fetchInSteps(questions: readonly Question[], selection: Selection) {
     const beganAtMs = service.clock.now();
     let names = NAMES_TO_ASK_FOR;
@@ -331,7 +307,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
   }
 
   return {
-    /** Counts the calls that a fill would take at the most, if nothing fails. Sends nothing. */
+    /** Counts the most calls that a fill would take if nothing fails. Sends nothing. */
     async priceOf(questions: readonly Question[], selection: Selection): Promise<Price> {
       const lists = listsFor(selection);
       const names =
@@ -339,7 +315,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
           ? DOCUMENTED_NAMES
           : namesIn(await ask({ query: LISTS }, { 'x-offline': '1' }), DOCUMENTED_NAMES);
       const demands = demandsOf(selection, names);
-      // What may be renewed is counted as if its sources had changed.
+      // Counts renewals as if all sources had changed.
       const oldMs = everyMs === null ? Number.NEGATIVE_INFINITY : service.clock.now() - everyMs;
       const missing = await missingOf(demands, ({ atMs }) => atMs > oldMs);
       const isOfLists = lists.length > 0 && (await explain({ query: SOURCES })) > 0;

@@ -22,13 +22,13 @@ Examples:
 Exit codes: 0 all is there, 1 something could not be fetched or stored, 2 wrong settings, 3 the month has no more calls to give,
 4 nobody said yes.`;
 
-/** Seconds after which something may be renewed, by the words for them. */
+/** Seconds. */
 const INTERVALS = { hour: 3_600, day: 86_400, week: 604_800 } as const;
 
-/** Share of an interval after which a thing counts as old: a job never begins at the very same second. */
+/** Share of an interval after which figures count as old: a job never starts at exactly the same second. */
 const INTERVAL_SHARE = 0.9;
 
-/** Milliseconds of what may take as long as it takes: the longest that a timer can be set to, roughly. */
+/** Milliseconds of unlimited time: about the longest that a timer can be set to. */
 const LONG_MS = 2_000_000_000;
 
 export interface FillOptions extends Selection {
@@ -44,7 +44,6 @@ export interface FillOptions extends Selection {
   readonly keyFile?: string;
 }
 
-/** Adds the arguments and options of `fill`. */
 export function addFill(command: Command, host: CommandHost): void {
   command
     .argument(
@@ -104,8 +103,7 @@ async function confirm(question: string): Promise<boolean> {
 }
 
 /**
- * Fetches what a store is to have, as slowly as the plan takes it. What is there is asked for by nobody, so a fill that was
- * ended at any instant goes on where it stood.
+ * Fetches what isn't cached, at the pace of the plan. A fill that was ended at any instant can therefore be resumed.
  * @returns the exit code
  * @throws ConfigError or CommandError
  */
@@ -166,7 +164,6 @@ export async function fill(
   }
 }
 
-/** Shows the price, asks, fetches, and shows the bill. */
 async function fetchAll(
   fetching: Fetching,
   parts: {
@@ -194,7 +191,6 @@ async function fetchAll(
   return Object.keys(outcome.errors).length === 0 ? 0 : 1;
 }
 
-/** The settings of a gateway that takes its time, and whose store keeps what it is given. */
 function configOf({ env, plugins }: Surroundings, { every }: FillOptions): Config {
   const config = readConfig(env, plugins);
   if (!/^(sqlite|rediss?):/.test(config.cacheUrl) || config.cacheUrl === 'sqlite::memory:')
@@ -203,9 +199,9 @@ function configOf({ env, plugins }: Surroundings, { every }: FillOptions): Confi
     );
   return {
     ...lasting(config),
-    // A read that is given up would be asked for again, and a count that is lost be one too few.
+    // A read that timed out would be fetched again, and a lost count would be missing.
     cacheTimeoutMs: 60_000,
-    // What is there is taken at any age, unless it is to be renewed.
+    // Whatever is cached counts at any age, unless it is to be renewed.
     cacheTtlSeconds: every === undefined ? Number.POSITIVE_INFINITY : INTERVALS[every] * INTERVAL_SHARE,
     batchWindowMs: 0,
     answersMaxBytes: 0,

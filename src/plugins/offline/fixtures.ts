@@ -5,10 +5,10 @@ import { PUBLIC } from '../../keys/tenant.ts';
 import { rangesIn } from '../../observations/cached-ranges.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 
-/** The version of the form of these files. */
+/** Of the file format. */
 const VERSION = 1;
 
-/** What is cached under a name, under no key, and without a time of its own. */
+/** A cached value, without its key and time. */
 export interface Fixture {
   readonly name: string;
   readonly value: unknown;
@@ -19,10 +19,10 @@ export interface Fixtures {
   readonly fixtures: readonly Fixture[];
 }
 
-/** The `Authorization` header in whose name fixtures are cached. */
+/** Fixtures are cached under this key, whoever asks. */
 const AUTHORIZATION = 'Bearer fixtures';
 
-/** Returns the ranges of years in which a stored series lies, without the times that they came at; any other value as it is. */
+/** Drops the times from the ranges of a stored series. */
 export function timeless(value: unknown): unknown {
   const ranges = rangesIn(value);
   if (ranges.length === 0) return value;
@@ -37,13 +37,13 @@ function timed(value: unknown, atMs: number): unknown {
   return ranges.length === 0 ? value : { ranges: ranges.map((range) => ({ ...range, atMs })) };
 }
 
-/** Has whoever asks do so under one key of the service. */
+/** Makes all callers ask under one key. */
 export const underKey = (authorization: string) => () => ({
   owns: () => true,
   exchange: () => ({ authorization }),
 });
 
-/** Writes fixtures a line each, sorted, so that a diff shows what has changed. */
+/** One line each, sorted, so that a diff shows the changes. */
 export function writeFixtures(file: string, { recordedAt, fixtures }: Fixtures): void {
   const sorted = fixtures.toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1));
   const lines = [{ countryGraphFixtures: VERSION, recordedAt }, ...sorted].map(
@@ -53,7 +53,6 @@ export function writeFixtures(file: string, { recordedAt, fixtures }: Fixtures):
   renameSync(`${file}.part`, file);
 }
 
-/** @throws ConfigError if a file can't be read, or is none of fixtures */
 export function readFixtures(file: string): Fixtures {
   try {
     const [head, ...fixtures] = readFileSync(file, 'utf8')
@@ -70,7 +69,6 @@ export function readFixtures(file: string): Fixtures {
   }
 }
 
-/** Has a gateway answer from fixtures, whoever asks. */
 export function serveFixtures({ recordedAt, fixtures }: Fixtures) {
   return {
     keys: underKey(AUTHORIZATION),
@@ -79,7 +77,7 @@ export function serveFixtures({ recordedAt, fixtures }: Fixtures) {
       const values = new Map(fixtures.map(({ name, value }) => [name, timed(value, atMs)]));
       const { tenant } = callerOf({ authorization: AUTHORIZATION });
       tenantCache.accept(tenant, atMs);
-      // Routes that take no key are looked up under none.
+      // Public routes are cached under no key.
       for (const owner of [tenant, PUBLIC]) tenantCache.save(owner, values, atMs);
     },
   };

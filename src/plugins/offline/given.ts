@@ -4,7 +4,7 @@ import type { CommandHost } from '../../gateway/plugin.ts';
 import { LONGEST_MS } from '../../keys/tenant-cache.ts';
 import type { Clock } from '../../shared/async/clock.ts';
 
-/** Settings of a gateway that asks, and whose store keeps what it is given for as long as it can. */
+/** Settings of a gateway that sends calls, and keeps everything as long as the store can. */
 export function lasting(config: Config): Config {
   const longestSeconds = LONGEST_MS / 1000;
   return {
@@ -15,7 +15,7 @@ export function lasting(config: Config): Config {
   };
 }
 
-/** Returns the key of a command's options, or else the one that a gateway has of its own; undefined if none is given. */
+/** Returns the key of a command's options, or else the gateway's own. */
 export function keyOf(
   { key, keyFile }: { readonly key?: string | undefined; readonly keyFile?: string | undefined },
   env: NodeJS.ProcessEnv,
@@ -25,14 +25,13 @@ export function keyOf(
   return keyFrom(undefined, env.COUNTRY_DATA_KEY_FILE, 'COUNTRY_DATA_KEY_FILE');
 }
 
-/** What a fill has around it: a terminal or none, and a clock. */
 export interface Surroundings extends Pick<CommandHost, 'env' | 'plugins' | 'openSandbox'> {
   readonly clock: Clock;
-  /** True if the reader sees a bar grow. */
   readonly isTerminal: boolean;
-  /** Writes to standard output, and to standard error. */
+  /** To standard output. */
   readonly print: (text: string) => void;
+  /** To standard error. */
   readonly note: (text: string) => void;
-  /** Asks somebody; null if nobody is there. */
+  /** Null if nobody is there to answer. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }

@@ -5,57 +5,52 @@ import type { Tenant } from '../../keys/tenant.ts';
 import type { Clock } from '../../shared/async/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Limits of a plan. */
 export interface PlanLimits {
   readonly name: string;
   readonly requestsPerMinute: number;
   readonly monthlyRequests: number;
 }
 
-/** Milliseconds that a call may wait after a 429 that nobody has foreseen: into the next minute, not for the next month. */
+/** Milliseconds that a call may wait after an unexpected 429: into the next minute, but not for the next month. */
 const WAIT_MS = 120_000;
 
-/** Turns of the event loop in which an answer is read: of a thousand rows, a few. */
+/** Turns of the event loop in which an answer is read: one of a thousand rows takes a few. */
 const READING_TURNS = 20;
-
-const fullWords = (path: string | null) =>
-  `CACHE_URL could not take what has come: is ${path === null ? 'its disk' : `the disk of ${path}`} full? The same command goes on from here once there is room.`;
 
 export type Pace = ReturnType<typeof createPace>;
 
 interface PaceParts {
   readonly clock: Clock;
-  /** Counts as long as the service has named no other. */
+  /** Assumed until the service names another. */
   readonly plan: PlanLimits;
-  /** Calls of the month to leave. */
+  /** Calls of the month to leave unspent. */
   readonly leave: number;
-  /** The file of the store; null if it is none. */
+  /** The file of the store, if it is one. */
   readonly path: string | null;
   /** Called after each call, once its answer is stored. */
   readonly onCall: () => void;
 }
 
 /**
- * Lets calls out one by one, and as many a minute as the plan allows: by the ledger, which knows those of other gateways
- * of the store too. It stops for good when the month has no more to give.
+ * Sends calls one by one, as many a minute as the plan allows by the ledger, which also counts those of other gateways of
+ * the store. Stops for good when the month is spent.
  */
-export function createPace(parts: PaceParts) {
-  const { clock, plan, leave, onCall } = parts;
+export function createPace({ clock, plan, leave, path, onCall }: PaceParts) {
   let service: ServiceMeans | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let stopped: Failure | null = null;
 
-  /**
-   * Settles once the answer that has just come lies in the store, so that a fill which is killed then has lost none. What
-   * the store can't take is not worth further calls.
-   */
+  /** Waits until the answer is stored, so that a killed fill loses none. Stops if the store can't take it. */
   async function stored(): Promise<void> {
     for (let turns = 0; turns < READING_TURNS; turns += 1) await setImmediate();
-    if (await service?.tenantCache.landed()) onCall();
-    else stopped ??= new Failure('OVERLOADED', fullWords(parts.path));
+    if (await service?.tenantCache.landed()) return onCall();
+    const disk = path === null ? 'its disk' : `the disk of ${path}`;
+    stopped ??= new Failure(
+      'OVERLOADED',
+      `CACHE_URL could not take what has come: is ${disk} full? The same command goes on from here once there is room.`,
+    );
   }
 
-  /** @throws Failure if no call of the month is to be spent any more */
   async function room(tenant: Tenant): Promise<void> {
     for (;;) {
       const { callsThisMinute, minuteResetsAt, ...left } = await (service as ServiceMeans).quota(tenant);
@@ -104,11 +99,11 @@ export function createPace(parts: PaceParts) {
 
   return {
     plugin,
-    /** Why no further call leaves; null as long as any may. */
+    /** Why no further call is sent; null while they are. */
     get stopped() {
       return stopped;
     },
-    /** Settles once all that has come lies in the store, or never will. */
+    /** Settles once every answer has been stored, or has failed to be. */
     idle: () => last,
   };
 }

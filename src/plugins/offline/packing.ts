@@ -1,21 +1,19 @@
 import type { Demand, RowsOf } from '../../observations/planner/demand.ts';
 
-/** Rows of an answer that are planned for: lengths of series are guessed by those of other countries. */
+/** Rows planned for an answer: fewer than the limit, since the lengths of series are guesses. */
 const ROWS = 950;
 
-/** Blocks that are made at once, of several countries: later ones know better how long series are. */
+/** Blocks planned at once for several countries: later ones know the lengths of series better. */
 const MOST_BLOCKS = 4;
 
-/** Indicators of some countries, which are asked for by one call. */
 interface Block {
   readonly demands: Demand[];
   rows: number;
 }
 
 /**
- * Takes the series of the next countries, in a call for each block: as many countries as have the fewest calls each. A planner
- * that saw all series at once would guess all of their lengths, and each call shows more of them.
- * @param series one for each pair
+ * Takes the series of the next countries, one call a block: as many countries as need the fewest calls each. Planning all
+ * series at once would have to guess all lengths, while each call reveals more of them.
  * @param rowsOf expected rows, 0 for what has none
  */
 export function nextBlocks(series: readonly Demand[], rowsOf: RowsOf): readonly (readonly Demand[])[] {
@@ -32,7 +30,7 @@ export function nextBlocks(series: readonly Demand[], rowsOf: RowsOf): readonly 
   return best.map(({ demands }) => demands);
 }
 
-/** Packs indicators into blocks, the longest first, each into the first that has room for it. */
+/** First-fit decreasing. */
 function blocksOf(series: readonly Demand[], rowsOf: RowsOf): readonly Block[] {
   const byIndicator = [...Map.groupBy(series, ({ metricKey }) => metricKey).values()].map((demands) => ({
     demands,

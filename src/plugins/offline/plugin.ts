@@ -3,7 +3,7 @@ import { onOff } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
 import { uncached } from './uncached.ts';
 
-/** Settings of a gateway that has a file in place of a service and its sandbox. */
+/** For a gateway that serves a file in place of a service or the sandbox. */
 const FROM_FILE = {
   COUNTRY_DATA_URL: 'http://service.invalid',
   CACHE_URL: 'memory:',
@@ -51,9 +51,9 @@ export const offline = definePlugin({
     return {
       ...(file !== undefined && (await fixturesIn(file))),
       offline: { isAlways: isOn, ...uncached },
-      // Tells others that `x-offline` is heeded, in which no call leaves.
+      // Its presence tells other plugins that `x-offline` is heeded.
       api: () => ({}),
-      // What no operation asks for, as a look at the sources on behalf of subscriptions, stays here.
+      // Also stops calls that no operation makes, such as a subscription's look at the sources.
       ...(isOn && {
         call: () => async (call) => {
           throw uncached.ofCall(call);
@@ -63,7 +63,6 @@ export const offline = definePlugin({
   },
 });
 
-/** Makes the members that answer from a file. */
 async function fixturesIn(file: string) {
   const { readFixtures, serveFixtures } = await import('./fixtures.ts');
   return serveFixtures(readFixtures(file));

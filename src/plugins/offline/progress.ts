@@ -5,7 +5,6 @@ import type { PlanLimits } from './pace.ts';
 /** Characters of a bar. */
 const BAR = 24;
 
-/** Shows what a fill costs, how far it is and what it has cost: in words, or as JSON. */
 export function createProgress(
   { isTerminal, print, note, clock }: Pick<Surroundings, 'isTerminal' | 'print' | 'note' | 'clock'>,
   { json, plan }: { readonly json: boolean; readonly plan: PlanLimits },

@@ -30,7 +30,6 @@ interface RecordOptions {
   readonly keyFile?: string;
 }
 
-/** Adds the arguments and options of `record`. */
 export function addRecord(command: Command, host: CommandHost): void {
   command
     .argument('<command...>', 'the command to run, after --')
@@ -43,7 +42,7 @@ export function addRecord(command: Command, host: CommandHost): void {
     });
 }
 
-/** Runs a command beside a gateway, and writes what the service has answered; returns the exit code of the command. */
+/** Runs a command beside a gateway and writes the service's answers; returns the exit code of the command. */
 async function record(
   [file = '', ...args]: readonly string[],
   options: RecordOptions,
@@ -61,7 +60,7 @@ async function record(
       port: 0,
       adminPort: undefined,
       cacheUrl: `sqlite:${database}`,
-      // Each thing is asked for once.
+      // Everything is asked for once.
       cacheTtlSeconds: Number.POSITIVE_INFINITY,
     };
     const bearer = definePlugin({
@@ -95,9 +94,9 @@ async function record(
   }
 }
 
-/** Runs a command on this terminal; returns its exit code, 1 if a signal has ended it. */
+/** Returns the exit code; 1 if a signal ended the command. */
 async function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  // A terminal sends its signals to the command too, which ends as it likes.
+  // The terminal sends its signals to the command too, which decides when to end.
   const stay = () => {};
   process.on('SIGINT', stay);
   try {
@@ -109,7 +108,6 @@ async function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv
   }
 }
 
-/** Reads what a gateway has cached in a file, of all keys together. */
 async function recordedIn(path: string): Promise<readonly Fixture[]> {
   const open = await loadSqlite();
   const db = open(path, 0);

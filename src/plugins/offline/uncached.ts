@@ -1,10 +1,10 @@
 import type { Uncached } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Fetches the list of sources, and with it the instants of their last runs. */
+/** Also fetches the times of the last runs. */
 export const SOURCES = '{ sources { key } }';
 
-/** Operations that fetch what a call of a route would, by the code of the country that its path names. */
+/** The operation that fetches what a call of a route would, by the country code in its path. */
 const OPERATIONS: Readonly<Record<string, (code: string, query: URLSearchParams) => string>> = {
   '/v1/platform/version': () => '{ platformVersion { version } }',
   '/v1/platform/etl-status': () => SOURCES,
@@ -30,14 +30,13 @@ const OPERATIONS: Readonly<Record<string, (code: string, query: URLSearchParams)
 const ofCountry = (code: string, field: string) =>
   `{ country(code: ${JSON.stringify(code)}) { ${field} { record } } }`;
 
-/** Quotes a word for a shell, if it needs that. */
 const quoted = (word: string) => (/^[\w.,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 const fill = (...words: readonly string[]) => ['country-graph fill', ...words.map(quoted)].join(' ');
 
 const distinct = (names: readonly string[]) => [...new Set(names)].sort().join(',');
 
-/** Words what isn't cached, with the command that would fetch it. */
+/** Names the command that would fetch what isn't cached. */
 export const uncached: Uncached = {
   ofCall({ route, target }) {
     if (route === '/health')

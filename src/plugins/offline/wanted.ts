@@ -6,16 +6,15 @@ import { type Demand, demandsFor, yearRange } from '../../observations/planner/d
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { excerpt } from '../../shared/errors.ts';
 
-/** An operation to run, so that its answers are cached. */
 export interface Question {
-  /** The file that it stands in; left out if it is in none of its own. */
+  /** Left out if it has no file of its own. */
   readonly file?: string;
   readonly query: string;
   readonly variables?: unknown;
   readonly operationName?: string;
 }
 
-/** Figures to fetch: all that there are of countries or indicators that are left out. */
+/** Figures to fetch: of all countries, or all indicators, if these are left out. */
 export interface Selection {
   readonly countries?: string;
   readonly indicators?: string;
@@ -25,16 +24,15 @@ export interface Selection {
   readonly records?: true;
 }
 
-/** Names that the service has given, or documented numbers of them as long as it has given none. */
+/** As the service lists them, or as documented until it has. */
 export interface Names {
   readonly countries: readonly string[];
   readonly indicators: readonly string[];
 }
 
-/** Characters of a text that names itself. */
+/** Characters. */
 const TITLE_LENGTH = 60;
 
-/** Indicators of the documented catalogue. */
 const DOCUMENTED_INDICATORS = 207;
 
 export const DOCUMENTED_NAMES: Names = {
@@ -42,10 +40,9 @@ export const DOCUMENTED_NAMES: Names = {
   indicators: Array.from({ length: DOCUMENTED_INDICATORS }, (_, i) => `indicator_${i}`),
 };
 
-/** The lists that name everything else. */
+/** The lists that name everything to fetch. */
 export const LISTS = '{ countries { code } indicators { key } sources { key } }';
 
-/** What a whole copy of the service has beside lists and figures. */
 export const recordsOf = ({ countries }: Names): readonly Question[] => [
   { query: '{ platformVersion { version } tickers { symbol } }' },
   ...countries.map((code) => ({
@@ -53,14 +50,12 @@ export const recordsOf = ({ countries }: Names): readonly Question[] => [
   })),
 ];
 
-/** The words that name a question to whoever has asked it. */
 export const titleOf = ({ file, query }: Question): string =>
   file ?? excerpt(query.replace(/\s+/g, ' ').trim(), TITLE_LENGTH);
 
 export const needsLists = ({ all, countries, indicators }: Selection): boolean =>
   all === true || (countries === undefined) !== (indicators === undefined);
 
-/** Makes the demands of a selection: for series, and for what each country's latest figure is. */
 export function demandsOf(selection: Selection, names: Names): readonly Demand[] {
   const { countries, indicators, years, latest, all } = selection;
   if (!all && countries === undefined && indicators === undefined) {
@@ -104,8 +99,8 @@ function yearsIn(text: string | undefined) {
 }
 
 /**
- * Reads the operations that the arguments of a command name: texts, files, folders of `.graphql` files, and manifests of
- * trusted documents (`.json`). The variables of `name.graphql` may stand beside it, in `name.variables.json`.
+ * Reads operations from texts, files, folders of `.graphql` files, and manifests of trusted documents (`.json`). The
+ * variables of `name.graphql` may stand beside it, in `name.variables.json`.
  */
 export async function questionsIn(
   sources: readonly string[],
