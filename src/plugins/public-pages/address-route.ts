@@ -35,7 +35,6 @@ import {
 } from './public-documents.ts';
 import { absent, badRequest, HTML, JSON_TEXT, refusalIn, refusalOf, refuse } from './refusals.ts';
 
-/** What `csv-tables` offers. */
 interface Tables {
   written(
     accept: string,
@@ -46,28 +45,24 @@ interface Tables {
   ): Promise<GatewayResponse>;
 }
 
-/** A table that spreadsheets read as UTF-8. */
 const MARKED_CSV = 'text/csv; bom=present';
 
-/** The headers of a table that go with it: failures and warnings have no other place. */
+/** Headers that are passed on with a table, which has no other place for errors and warnings. */
 const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-errors', 'x-graphql-warnings']);
 
-/** The code of GraphiQL that draws pictures, as `npm run build` makes it. */
+// Parts of GraphiQL, as `npm run build` makes them: they draw pictures, add the fields to an operation that its picture
+// needs, and run in pages.
 const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
-
-/** GraphiQL's code that adds the fields to an operation that its picture needs, built beside the other. */
 const NEEDED_FIELDS = packageFile('dist/graphiql/pictures/needed-fields.js');
-
-/** The script of pages, built from GraphiQL's words about figures. */
 const PAGE_SCRIPT = packageFile('dist/graphiql/pages/page-script.js');
 
 /** Returns null if an operation asks for no figures. */
 type WithNeededFields = (text: string, operationName?: string) => { readonly query: string } | null;
 
-/** Seconds for which others may keep how a page is embedded. */
+/** Seconds for which others may cache the embedding code of a page. */
 const EMBED_SECONDS = 3_600;
 
-/** Milliseconds for which names of sources, or that none are cached, are taken as they were found. */
+/** Milliseconds for which names of sources, or their absence, are cached. */
 const NAMES_MS = 60_000;
 const NO_NAMES: SourceNames = new Map();
 
@@ -77,19 +72,18 @@ interface Visit {
   readonly document: PublicDocument;
   readonly form: Form;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The parameters that give them, as they were written. */
+  /** The parameters of the address that count, as they were written. */
   readonly given: string;
   readonly look: ReturnType<typeof lookIn> & { readonly picture: PictureLook };
-  /** The document with all fields that its picture needs. */
+  /** The document, with the fields that its picture needs. */
   readonly drawnText: string;
-  /** The operation, in the name of the document's key. */
+  /** The operation, under the document's key. */
   readonly asked: GatewayRequest;
 }
 
 /**
- * Serves the public documents of the operator: `/c/<name>` as a page, its data and its picture beside it, `/oembed`, and
- * `/openapi.json`. Each runs as an operation like any other, under the issued key that the operator has named for it.
- * @returns functions that list them, as they are and in words for models
+ * Serves `/c/<name>` in all its forms, `/oembed` and `/openapi.json`. A document runs as an ordinary operation under the
+ * issued key that the operator has named for it.
  * @throws ConfigError if one of them can't be served
  */
 export async function addressRoute(
@@ -157,12 +151,6 @@ export async function addressRoute(
   return { listed: () => [...current().values()], things };
 }
 
-/** The text of which a picture is drawn, and the name that it is asked for by. */
-interface DrawnText {
-  readonly text: string;
-  readonly documentId: string;
-}
-
 interface PageMeans {
   readonly current: () => ReadonlyMap<string, PublicDocument>;
   readonly drawings: Drawings;
@@ -174,8 +162,8 @@ class PublicAddress {
   readonly #gateway: ComposedGateway;
   readonly #host: HttpHost;
   readonly #means: PageMeans;
-  readonly #drawnTexts = new WeakMap<PublicDocument, DrawnText>();
-  /** Names of sources by the names of the keys under which they are cached. */
+  readonly #drawnDocuments = new WeakMap<PublicDocument, Pick<PublicDocument, 'text' | 'documentId'>>();
+  /** By the name of the key under which they are cached. */
   readonly #sourceNames = new Map<
     string,
     { readonly names: Promise<SourceNames>; readonly untilMs: number }
@@ -187,20 +175,20 @@ class PublicAddress {
     this.#means = means;
   }
 
-  /** The text of a document with the further fields that GraphiQL asks for besides: pictures are drawn of its answer. */
-  #drawnOf(document: PublicDocument): DrawnText {
-    const drawnText = this.#drawnTexts.get(document);
-    if (drawnText !== undefined) return drawnText;
+  /** Returns the document with the further fields that pictures need. */
+  #drawnOf(document: PublicDocument): Pick<PublicDocument, 'text' | 'documentId'> {
+    const known = this.#drawnDocuments.get(document);
+    if (known !== undefined) return known;
     const needed = this.#means.withNeededFields(document.text, document.operationName);
     const drawn =
       needed === null
-        ? { text: document.text, documentId: document.documentId }
+        ? document
         : { text: needed.query, documentId: this.#gateway.persisted.admit(needed.query) };
-    this.#drawnTexts.set(document, drawn);
+    this.#drawnDocuments.set(document, drawn);
     return drawn;
   }
 
-  /** Returns the names of sources as they are cached for a document's key. That takes no call, and is no operation of the key. */
+  /** Reads the names of sources from the cache. That takes no call, and isn't counted as an operation of the key. */
   #sourceNamesFor({ document, asked }: Visit): Promise<SourceNames> {
     const nowMs = this.#gateway.service.clock.now();
     const entry = this.#sourceNames.get(document.key);
@@ -216,7 +204,7 @@ class PublicAddress {
   async #cachedNames(asked: GatewayRequest): Promise<SourceNames> {
     const { persisted, handle, api } = this.#gateway;
     const { authorization = null, rights } = asked.exchanged ?? {};
-    // Without that plugin, nothing keeps a call from being sent.
+    // Only that plugin keeps a call from being sent.
     if (api('offline') === null) return NO_NAMES;
     const response = await handle(
       new ChangedRequest(asked, {
@@ -229,7 +217,7 @@ class PublicAddress {
     return namesIn(JSON.parse((await wholeBody(response.body)).toString()).data) ?? NO_NAMES;
   }
 
-  /** Answers with one form of a document: `file` is its name, and the ending of the form. */
+  /** @param file name of the document, and the ending of the form */
   async answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -245,8 +233,17 @@ class PublicAddress {
     const { variables, given: parameters } = variablesIn(document, search, schema);
     const { picture, given: looks } = pictureIn(search);
     const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
-    const given = [parameters, looks].filter((part) => part !== '').join('&');
-    const asking = operationOf(document, variables, request, reply);
+    const given = joined(parameters, looks);
+    const { documentId, operationName } = document;
+    const asking = ownRequest(
+      { documentId, operationName, variables },
+      {
+        headers: { accept: 'application/graphql-response+json' },
+        signal: goneSignal(reply),
+        requestId: request.id,
+        address: request.ip,
+      },
+    );
     const entered = await this.#gateway.named(document.key, asking);
     const { origins } = entered;
     const policy = form === 'page' ? pagePolicy(origins, this.#means.script) : picturePolicy(origins);
@@ -254,23 +251,24 @@ class PublicAddress {
       .header('content-security-policy', policy)
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('x-content-type-options', 'nosniff')
-      // Readers of tables would ask for parts of a file otherwise.
+      // Otherwise readers of tables would request ranges.
       .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
     const { kind } = FORMS[form];
     if (kind === 'table' && document.table === null)
       return refuse(request, reply, badRequest(406, 'This answer makes no table.', request.id));
-    const { operationName } = document;
-    const { text: drawnText, documentId } = this.#drawnOf(document);
+    const drawn = this.#drawnOf(document);
     const asked = isDrawn(form)
-      ? new ChangedRequest(entered.request, { body: { documentId, operationName, variables } })
+      ? new ChangedRequest(entered.request, {
+          body: { documentId: drawn.documentId, operationName, variables },
+        })
       : entered.request;
-    const visit = { request, reply, document, form, variables, given, look, drawnText, asked };
+    const visit = { request, reply, document, form, variables, given, look, drawnText: drawn.text, asked };
     await this.#answer(visit, base);
     return reply;
   }
 
-  /** Answers with the words that a site embeds a page by, at no call. */
+  /** Answers oEmbed, at no call. */
   embed(request: FastifyRequest, reply: FastifyReply, base: string): FastifyReply {
     const { url = '', format = 'json', maxwidth, maxheight } = Object.fromEntries(searchOf(request.url));
     if (format !== 'json')
@@ -283,7 +281,7 @@ class PublicAddress {
     const { variables, given: ofVariables } = variablesIn(document, parameters, this.#gateway.schema);
     const { theme } = lookIn(parameters, true);
     const ofTheme = theme === 'auto' ? '' : `theme=${theme}`;
-    const given = [ofVariables, pictureIn(parameters).given, ofTheme].filter((part) => part !== '').join('&');
+    const given = joined(ofVariables, pictureIn(parameters).given, ofTheme);
     const embed = {
       title: headingOf(document, variables) ?? document.description ?? document.name,
       scriptUrl: `${start}frames.js`,
@@ -307,7 +305,7 @@ class PublicAddress {
       if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
       if (refusal !== null) return void refuse(request, reply, refusal);
     }
-    // Bytes of one form are the same as long as the data are, and what is told of them.
+    // The bytes of a form depend on nothing else.
     const sourceNames = isDrawn(form) ? await this.#sourceNamesFor(visit) : NO_NAMES;
     const names = [...sourceNames];
     const name = digestOf(dataTag ?? body, form, document, look, given, names, ownBuild().version);
@@ -405,35 +403,19 @@ function pageFor(
   });
 }
 
-/** True if a form shows the picture. */
 const isDrawn = (form: Form) => FORMS[form].kind === 'page' || FORMS[form].kind === 'picture';
 
-/** Returns the addresses of the forms of a document, from where its page is; that of the page has no ending. */
+const joined = (...parameters: readonly string[]) => parameters.filter((part) => part !== '').join('&');
+
+/** Makes addresses of forms, relative to that of the page, which has no ending. */
 function besidePage({ name }: PublicDocument, given: string): (form: string, look?: string) => string {
   return (form, look = '') => {
-    const parameters = [given, look].filter((part) => part !== '').join('&');
+    const parameters = joined(given, look);
     return `${name}${form === '' ? '' : `.${form}`}${parameters === '' ? '' : `?${parameters}`}`;
   };
 }
 
-function operationOf(
-  { documentId, operationName }: PublicDocument,
-  variables: Readonly<Record<string, unknown>>,
-  { id, ip }: FastifyRequest,
-  reply: FastifyReply,
-): GatewayRequest {
-  return ownRequest(
-    { documentId, operationName, variables },
-    {
-      headers: { accept: 'application/graphql-response+json' },
-      signal: goneSignal(reply),
-      requestId: id,
-      address: ip,
-    },
-  );
-}
-
-/** Names an answer in its headers. Returns true, with status 304, if the client has it. */
+/** Sets the headers of caching, and status 304 if the client has the answer. */
 function isNotModified(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -450,14 +432,14 @@ function isNotModified(
 }
 
 /**
- * Says who may keep an answer that names the address of the gateway. Without one of the operator's, it is the `Host` of the
- * request, which anybody may write: then nobody else is to see it.
+ * Restricts the caching of an answer with the gateway's address in it: without PUBLIC_URL, that is the `Host` of the
+ * request, which anybody may forge.
  */
 function addressed(caching: string, { publicUrl }: Config): string {
   return publicUrl === undefined ? caching.replace('public', 'private') : caching;
 }
 
-/** Says for how long anybody may keep an answer: what is public is the same for all. */
+/** A public document is the same for everybody, so shared caches may keep it. */
 function cachingOf({ headers }: GatewayResponse): string {
   const [seconds] = /(?<=max-age=)\d+/.exec(headers.get('cache-control') ?? '') ?? [];
   return seconds === undefined ? 'public, no-cache' : `public, max-age=${seconds}`;

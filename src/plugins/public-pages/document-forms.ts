@@ -1,6 +1,6 @@
 import type { PublicDocument } from './public-documents.ts';
 
-/** Forms of a public document by the endings of their addresses; that without one is the page. */
+/** By the endings of their addresses; the page has none. */
 export const FORMS = {
   page: { type: 'text/html', kind: 'page' },
   json: { type: 'application/json', kind: 'data' },
@@ -14,7 +14,6 @@ export type Form = keyof typeof FORMS;
 
 export const isForm = (ending: string): ending is Form => Object.hasOwn(FORMS, ending);
 
-/** Lists the forms that a document has beside its page. */
 export function formsBeside({ table }: PublicDocument): readonly Form[] {
   return Object.keys(FORMS)
     .filter(isForm)

@@ -4,13 +4,13 @@ import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import type { DrawerSettings, Drawing, DrawingOrder, Drawn } from '../../shared/drawings.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Orders that wait, of all visitors and of each; beyond them, others are turned away. */
+/** Waiting orders, of all visitors and of each. */
 const MAX_ORDERS = { all: 64, each: 16 };
 
-/** Seconds after which a visitor who was turned away may ask again: his orders are drawn by then. */
+/** By then, the waiting orders of a visitor have been drawn. */
 const RETRY_SECONDS = 2;
 
-/** Milliseconds that one drawing may take: the largest that an answer can be takes a second. */
+/** Milliseconds for one drawing: the largest possible answer takes a second. */
 const LIMIT_MS = 20_000;
 
 /** Megabytes of the young generation of the thread's heap. */
@@ -19,11 +19,10 @@ const YOUNG_MB = 4;
 /** Milliseconds without an order after which the worker ends. */
 const IDLE_MS = 60_000;
 
-/** Bounds of the memory that pictures take while they are made. */
 export interface DrawerBounds {
   /** Megabytes of the thread's heap. */
   readonly heapMb: number;
-  /** Bytes of answers that wait to be drawn: one may always wait. */
+  /** Bytes of answers waiting to be drawn; one may always wait. */
   readonly waitingBytes: number;
   /** Flags of the engine, which hold for all threads of the process. */
   readonly engineFlags: readonly string[];
@@ -34,17 +33,14 @@ interface WaitingOrder {
   readonly settle: PromiseWithResolvers<Drawing>;
 }
 
-/** Orders that wait, by visitor: each visitor's next one is drawn after one of each other's. */
+/** Waiting orders, drawn round-robin by visitor. */
 class OrdersByVisitor {
   readonly #byVisitor = new Map<string, Set<WaitingOrder>>();
-  /** Visitors of each order: several, if it is of a picture that several wait for. */
+  /** An order has several visitors if they wait for the same picture. */
   readonly #visitors = new Map<WaitingOrder, string[]>();
   #bytes = 0;
 
-  /**
-   * Has an order wait for one more visitor.
-   * @throws Failure OVERLOADED
-   */
+  /** @throws Failure OVERLOADED */
   add(waiting: WaitingOrder, visitor: string, maxBytes: number): void {
     const orders = this.#byVisitor.get(visitor) ?? new Set();
     const visitors = this.#visitors.get(waiting);
@@ -67,7 +63,6 @@ class OrdersByVisitor {
     return this.#visitors.has(waiting);
   }
 
-  /** Takes the first order of the visitor whose last turn was longest ago. */
   next(): WaitingOrder | undefined {
     const [first] = this.#byVisitor;
     if (first === undefined) return undefined;
@@ -87,10 +82,7 @@ class OrdersByVisitor {
   }
 }
 
-/**
- * Draws pictures by GraphiQL's own code, in a thread of its own and one after the other, by turns of those who ask: no other
- * work waits for them. The thread begins with the first picture, and ends when nobody has asked for one for a while.
- */
+/** Draws pictures with GraphiQL's code, one after the other, in a thread that begins with the first and ends when idle. */
 export class Drawer {
   readonly #code: string;
   readonly #settings: DrawerSettings;
@@ -101,7 +93,7 @@ export class Drawer {
   #worker: Worker | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param code file of the built drawing code of GraphiQL, with what it needs outside a browser */
+  /** @param code file of GraphiQL's drawing code, built for a thread */
   constructor(code: string, settings: DrawerSettings, bounds: DrawerBounds, limitMs = LIMIT_MS) {
     this.#bounds = bounds;
     this.#limitMs = limitMs;
@@ -110,8 +102,8 @@ export class Drawer {
   }
 
   /**
-   * @returns the drawing, and a way for another visitor to have it drawn by his turn, if that comes first
-   * @throws Failure OVERLOADED; OPERATION_TIMEOUT
+   * @returns the drawing, and a function by which another visitor's turn can bring it sooner
+   * @throws Failure OVERLOADED, OPERATION_TIMEOUT
    */
   draw(order: DrawingOrder, visitor: string) {
     const waiting = { order, settle: Promise.withResolvers<Drawing>() };
@@ -135,7 +127,7 @@ export class Drawer {
     }
     this.#current = next;
     this.#timer = setTimeout(() => {
-      // The next order is for another thread.
+      // The next order starts another thread.
       void this.close();
       this.#finish((one) =>
         one.reject(new Failure('OPERATION_TIMEOUT', 'The picture could not be drawn in time.')),
@@ -157,7 +149,7 @@ export class Drawer {
     const worker = new Worker(this.#code, {
       workerData: this.#settings,
       resourceLimits: { maxOldGenerationSizeMb: this.#bounds.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
-      // The flags of the program are the main thread's: some of them no worker takes.
+      // No worker takes some of the main thread's flags.
       execArgv: [],
       env: {},
     });
@@ -187,23 +179,21 @@ export class Drawer {
   }
 }
 
-/** Words on an answer that takes more memory than pictures have. */
 export const TOO_LONG = 'The answer is too long to be drawn. Ask for less of it, or for its data.';
 
 function isFull(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-/** Bytes that facts take, roughly, for each row of their table. */
+/** Rough size of a row of facts. */
 const ROW_BYTES = 200;
 
-/** Drawings as they were made, by the names of what they show. One that is asked for twice at once is made once. */
+/** Caches drawings by the names of what they show, and makes each only once at a time. */
 export class Drawings {
   readonly #drawer: Drawer;
   readonly #cached: BoundedCache<Drawing>;
   readonly #underWay = new Map<string, ReturnType<Drawer['draw']>>();
 
-  /** @param maxBytes of the drawings that are cached */
   constructor(drawer: Drawer, maxBytes: number) {
     this.#drawer = drawer;
     this.#cached = new BoundedCache(

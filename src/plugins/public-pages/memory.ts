@@ -1,13 +1,12 @@
 import type { Config } from '../../config/config.ts';
 import { MB, spareBytes } from '../../config/memory-budget.ts';
 
-/** Megabytes of a process's budget up to which the code that makes PNG stays baseline code. */
+/** Megabytes of a process's budget up to which PNGs are made by baseline code. */
 export const BASELINE_BUDGET_MB = 400;
 
 /**
- * Flags of the engine for such a process: functions of WebAssembly are compiled when they are first called, and by the
- * baseline compiler alone. The optimising one takes some 70 MB for the largest function of the code that makes PNG, which the
- * allocator then keeps; without it a PNG takes up to twice the processor time.
+ * Flags that keep WebAssembly to the baseline compiler. The optimising one takes some 70 MB for the largest function of the
+ * PNG code, which the allocator then keeps; without it, a PNG takes up to twice the processor time.
  */
 const BASELINE_WASM = [
   '--wasm-lazy-compilation',
@@ -16,12 +15,7 @@ const BASELINE_WASM = [
   '--no-wasm-dynamic-tiering',
 ];
 
-const isBaseline = (processMb: number) => processMb <= BASELINE_BUDGET_MB;
-
-/**
- * Bounds of pictures while they are made: the heap of their thread, the answers that it draws, the pixels of a PNG, and flags
- * of the engine to set before the thread begins.
- */
+/** Bounds of the memory that pictures take. */
 export function pictureBounds(config: Config) {
   const each = spareBytes(config) / config.workers;
   const within = (least: number, most: number, bytes: number) =>
@@ -31,8 +25,8 @@ export function pictureBounds(config: Config) {
     waitingBytes: within(2 * MB, 64 * MB, each * 0.05),
     answerBytes: within(1.5 * MB, 4 * MB, each * 0.01),
     maxPixels: within(3e6, 12e6, (each * 0.1) / PIXEL_BYTES),
-    engineFlags: isBaseline(config.memoryMb / config.workers) ? BASELINE_WASM : [],
-    /** Of the drawings that are cached as they were made. */
+    engineFlags: config.memoryMb / config.workers <= BASELINE_BUDGET_MB ? BASELINE_WASM : [],
+    /** Of the cached drawings. */
     drawingBytes: within(MB, 16 * MB, each * 0.02),
   };
 }

@@ -29,10 +29,7 @@ const REFUSALS = {
   503: { description: 'The service or the gateway has no room; `Retry-After` says when to ask again.' },
 };
 
-/**
- * Describes all public documents, each with its price. Prices are asked for once.
- * @param current returns the documents at the moment
- */
+/** Describes all public documents, each with its price, which is asked for once. */
 export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMap<string, PublicDocument>) {
   const priceOf = createPrices(handle);
 
@@ -43,7 +40,6 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
   }
 
   return {
-    /** Describes them in OpenAPI's words, with paths behind the address `base`. */
     async text(base: string, version: string): Promise<string> {
       const paths = (await priced()).flatMap(({ document, price }) =>
         (['page', ...formsBeside(document)] as const).map((form) => [
@@ -58,7 +54,7 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
         paths: Object.fromEntries(paths),
       });
     },
-    /** Describes them in words, for models. */
+    /** For models, in words. */
     async things() {
       return (await priced()).map(({ document, price }) => {
         const { name, title, description, variables } = document;
@@ -76,7 +72,7 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
   };
 }
 
-/** The byte order mark by which spreadsheets tell that a table is UTF-8. */
+/** Spreadsheets recognise UTF-8 by the byte order mark. */
 const MARK_PARAMETER = {
   name: 'bom',
   in: 'query',
@@ -101,7 +97,7 @@ function itemOf(document: PublicDocument, form: Form, price: OperationPrice): ob
         304: { description: 'The data are those of `If-None-Match`.' },
         ...REFUSALS,
       },
-      // Calls to the metered service if nothing is cached; null if that depends on the variables.
+      // With nothing cached; null if it depends on the variables.
       'x-upstream-calls': price && calls,
     },
   };

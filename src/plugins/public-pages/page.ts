@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { escaped, FRAME, frameOf, type PictureFacts } from '../../shared/drawings.ts';
 
-/** Pixels of the pictures of a page, each for screens from its width on: letters are never drawn smaller than they are read. */
+/** Pixels of a page's pictures, one for each range of screen widths, so that text is never scaled down. */
 export const PAGE_WIDTHS = [960, 680, 480, 320] as const;
 
 export type PageTheme = 'light' | 'dark' | 'auto';
 
-/** Colours are those of the pictures. */
+// The colours of the pictures.
 const LIGHT = '--ground: #fff; --text: #1a2030; --muted: #5b6472; --line: #d9dde3; --link: #0b57a0;';
 const DARK = '--ground: #212a3b; --text: #e8ebf0; --muted: #a9b2c1; --line: #3c475b; --link: #8cc4f5;';
 const STYLE = `
@@ -38,22 +38,17 @@ th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-ali
 svg[data-dim] [data-line]:not([data-lit]) { stroke-opacity: 0.2; }
 `;
 
-/** The content security policy of pages and pictures, but for their styles and frames. */
 const NOTHING_ELSE = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
 
-/**
- * Returns the content security policy of a page.
- * @param origins sites that may frame it; none in the list for any
- * @param script the only one that runs there
- */
+/** @param origins sites that may frame it; empty for any */
 export function pagePolicy(origins: readonly string[], script = ''): string {
   const scriptPolicy = script === '' ? '' : `script-src ${digestOf(script)}; connect-src 'self'; `;
   return `${NOTHING_ELSE}; ${scriptPolicy}img-src 'self'; style-src ${digestOf(STYLE)}; frame-ancestors ${ancestors(origins)}`;
 }
 
-/** Does the same for a picture, whose styles stand on its parts. */
+/** Pictures have inline styles. */
 export function picturePolicy(origins: readonly string[]): string {
   return `${NOTHING_ELSE}; style-src 'unsafe-inline'; frame-ancestors ${ancestors(origins)}`;
 }
@@ -63,19 +58,18 @@ const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : 
 interface PageContent {
   readonly title: string;
   readonly description: string | null;
-  /** Null if the answer has nothing to draw. */
+  /** Null if there is nothing to draw. */
   readonly facts: PictureFacts | null;
   readonly warnings: readonly string[];
   readonly theme: PageTheme;
-  /** Script of the page; empty for none. */
+  /** Empty for none. */
   readonly script: string;
-  /** Returns the address of another form of it, beside the page. */
+  /** Returns the relative address of another form. */
   readonly beside: (form: string, look?: string) => string;
   readonly forms: readonly string[];
-  /** Words on the parameters of its address. */
   readonly parameters: readonly string[];
   readonly url: string;
-  /** Address of its picture for pages that show a preview. */
+  /** Picture for link previews. */
   readonly imageUrl: string;
   readonly oembedUrl: string;
 }
@@ -88,12 +82,12 @@ const LABELS: Readonly<Record<string, string>> = {
   png: 'PNG',
 };
 
-/** Links lead out of a frame, in which there is no room for what they lead to. */
+/** Links open outside the frame, which has no room for their targets. */
 function link(href: string, words: string): string {
   return `<a href="${escaped(href)}" target="_blank" rel="noopener">${escaped(words)}</a>`;
 }
 
-/** Writes the page of a public document: it names no key, and says all without its script. */
+/** The page names no key, and is complete without its script. */
 export function pageOf(parts: PageContent): string {
   const { title, description, facts, warnings, beside, forms, parameters, url, imageUrl, oembedUrl } = parts;
   const summary = description ?? facts?.words ?? title;
@@ -169,7 +163,6 @@ function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): r
   ];
 }
 
-/** Links to the other pictures of an answer: one of them is drawn. */
 function otherPictures(pictures: PictureFacts['otherPictures'], beside: PageContent['beside']): string {
   const links = pictures.map(([indicator, title]) => {
     const look = new URLSearchParams({ 'picture.indicator': indicator }).toString();
@@ -178,7 +171,6 @@ function otherPictures(pictures: PictureFacts['otherPictures'], beside: PageCont
   return `Not drawn here: ${links.join(', ')}.`;
 }
 
-/** Writes a note, with the names of sources as links to their pages. */
 function linked(note: string, pages: PictureFacts['pages']): string {
   const match = pages.find(([name]) => note.includes(name));
   if (match === undefined) return escaped(note);
@@ -196,16 +188,13 @@ function tableOf({ columns, rows }: PictureFacts['table']): string {
   return `<table><thead><tr>${names}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
 }
 
-/** Writes the page of a refusal, for those who look at a frame. */
-export function refusalPage({
-  status,
-  code,
-  message,
-}: {
+export interface ShownRefusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-}): string {
+}
+
+export function refusalPage({ status, code, message }: ShownRefusal): string {
   const isPassing = status >= 500 || status === 429;
   const title = `This picture can’t be shown${isPassing ? ' now' : ''}`;
   return htmlOf(
@@ -235,7 +224,7 @@ ${body.join('\n')}
 `;
 }
 
-/** The script of pages with frames: each frame has the height that its page tells. */
+/** Sites with frames run it: each frame gets the height that its page reports. */
 export const FRAMES_SCRIPT = `addEventListener('message', ({ data, source }) => {
   const height = data?.['country-graph']?.height;
   if (!(height > 0 && height < 20000)) return;
@@ -244,10 +233,7 @@ export const FRAMES_SCRIPT = `addEventListener('message', ({ data, source }) => 
 });
 `;
 
-/**
- * Writes the oEmbed answer of a page. Nothing is asked for it, so its frame has a usual height, and it names no thumbnail,
- * whose height nobody knows before it is drawn.
- */
+/** Takes no call, so the frame has the usual height and there is no thumbnail, whose height isn't known before drawing. */
 export function oembedOf(
   { title, url, scriptUrl }: { readonly title: string; readonly url: string; readonly scriptUrl: string },
   { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },

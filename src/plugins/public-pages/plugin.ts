@@ -3,7 +3,7 @@ import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { BASELINE_BUDGET_MB } from './memory.ts';
 import type { PublicDocument } from './public-documents.ts';
 
-/** Megabytes of the thread that draws: by baseline code alone, and with the engine's optimising compiler. */
+/** Megabytes of the drawing thread, without and with the engine's optimising compiler. */
 const THREAD_MB = { baseline: 64, optimised: 144 };
 
 export const publicPages = definePlugin({
@@ -35,7 +35,6 @@ export const publicPages = definePlugin({
   open({ PUBLIC_DOCUMENTS: file }, pluginHost) {
     if (file === undefined) return null;
     let gateway: ComposedGateway;
-    /** Set once there are routes. */
     let served: Awaited<ReturnType<typeof import('./address-route.ts')['addressRoute']>> | undefined;
     return {
       async start(composed) {

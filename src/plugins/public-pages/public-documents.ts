@@ -29,23 +29,23 @@ import { type PictureLook, presentKind } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 
-/** Parameters of an address that are about the form of the answer, and so no variables. */
+/** Parameters of an address that are no variables. */
 const LOOKS = ['theme', 'width', 'bare', 'bom', 'tips'] as const;
 
-/** Begins the parameters that change the look of the picture: variables have no point in their names. */
+/** Prefix of the parameters of the picture; variables have no point in their names. */
 const OF_PICTURE = 'picture.';
 
-/** Parameters that others add to addresses that are passed around. */
+/** Tracking parameters, which are ignored. */
 const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
 
 const MAX_PARAMETERS = 100;
 
-/** Pixels of a picture's width. */
+/** Pixels. */
 export const WIDTHS = { least: 320, usual: 960, most: 1600 };
 
 const year = z.int().min(-10_000).max(10_000);
 
-/** The look of a picture, as the operator's file or an address gives it. */
+/** As the operator's file or an address gives them. */
 const PictureTerms = z.strictObject({
   indicator: z.string().min(1).optional(),
   kind: z
@@ -65,14 +65,14 @@ const PictureTerms = z.strictObject({
   scope: z.enum(['ALL', 'NATIONAL', 'PLACES']).optional(),
 });
 
-/** The operator's file: documents by the names that they have in addresses. */
+/** The operator's file: by name in addresses. */
 const PublicFile = z.record(
   z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes'),
   z.strictObject({
     /** Name of a trusted document, or of its only operation. */
     document: z.string().min(1),
     key: z.string().min(1),
-    /** Heading of the page; the picture's own if there is none. */
+    /** Heading of the page; if left out, that of the picture. */
     title: z.string().trim().min(1).max(200).optional(),
     picture: PictureTerms.default({}),
   }),
@@ -80,25 +80,22 @@ const PublicFile = z.record(
 
 type PublicTerms = z.output<typeof PublicFile>[string];
 
-/** A variable of a public document, which a parameter of its address gives. */
 type PublicVariable = ReturnType<typeof variableOf>;
 
-/** A trusted document that has an address of its own. */
 export interface PublicDocument {
   readonly name: string;
   /** Name of the issued key that it runs under. */
   readonly key: string;
   readonly title: string | null;
-  /** The words before its operation; null if there are none. */
   readonly description: string | null;
   readonly look: PictureLook;
   readonly documentId: string;
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variables: readonly PublicVariable[];
-  /** One value for each variable that has to be given: the document is priced with them. */
+  /** Values of the required variables, to price the document with. */
   readonly sample: Readonly<Record<string, unknown>>;
-  /** The list that its answer is as a table; null if that is none, or there are several. */
+  /** Null unless its answer has exactly one list. */
   readonly table: AnswerTable | null;
 }
 
@@ -122,9 +119,8 @@ function documentOrError(
 }
 
 /**
- * Opens the public documents of a file, which is read again when it changes: one with an error changes nothing.
- * @param listed returns the trusted documents at the moment
- * @param onProblem told the errors of a changed file
+ * Opens the public documents of a file, which is read again when it changes. A changed file with errors is reported, and
+ * ignored.
  * @throws ConfigError if the file can't be read, or one of its documents can't be public
  */
 export async function openPublicDocuments(
@@ -145,7 +141,7 @@ export async function openPublicDocuments(
   let seen: { readonly content: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
   let documents: ReadonlyMap<string, PublicDocument> = new Map();
   return {
-    /** Returns the documents by name. One that is no longer listed is public no longer. */
+    /** A document that is no longer trusted is no longer public. */
     current() {
       const { content } = file;
       const trusted = listed();
@@ -234,8 +230,8 @@ function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
 }
 
 /**
- * Reads the variables of a document from the parameters of an address: lists by comma, or by a parameter for each item.
- * @returns the variables, and the parameters that give them as an address has them: others say nothing of the data
+ * Reads variables from an address: lists by comma, or by a parameter for each item.
+ * @returns the variables, and those of the parameters that give them
  * @throws Failure BAD_USER_INPUT
  */
 export function variablesIn({ variables }: PublicDocument, search: URLSearchParams, schema: GraphQLSchema) {
@@ -284,7 +280,7 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
   return number;
 }
 
-/** The title of a document, with the values of the variables that it names: `Population since $from`. Null if it has none. */
+/** Fills in the variables that a title names, as in `Population since $from`. */
 export function headingOf(
   { title, variables }: PublicDocument,
   given: Readonly<Record<string, unknown>>,
@@ -307,7 +303,6 @@ function countryName(code: string): string {
   return /^[a-z]{2}$/i.test(code) ? (countryNames.of(code.toUpperCase()) ?? code) : code;
 }
 
-/** Words on the parameters that the address of a document takes. */
 export function parametersInWords({ variables }: PublicDocument): readonly string[] {
   const parameters = variables.map(({ name, type, definition: { defaultValue } }) => {
     const usual = defaultValue === undefined ? '' : `, ${print(defaultValue)} if left out`;
@@ -324,10 +319,7 @@ export function parametersInWords({ variables }: PublicDocument): readonly strin
   ];
 }
 
-/**
- * Reads the look of a picture, or the form of a table, as an address asks for it.
- * @throws Failure BAD_USER_INPUT
- */
+/** @throws Failure BAD_USER_INPUT */
 export function lookIn(search: URLSearchParams, isPage = false) {
   const {
     theme = isPage ? 'auto' : 'light',
@@ -355,8 +347,8 @@ export function lookIn(search: URLSearchParams, isPage = false) {
 }
 
 /**
- * Reads the look of a picture that an address asks for in place of the operator's: `picture.kind=map&picture.year=2010`, in the
- * words of his file. What is a list has a parameter for each item.
+ * Reads the look of a picture, which overrides the operator's: `picture.kind=map&picture.year=2010`. Lists have a parameter
+ * for each item.
  * @returns the look, and the parameters that give it
  * @throws Failure BAD_USER_INPUT
  */

@@ -34,7 +34,6 @@ interface PublishOptions {
   readonly url: string;
 }
 
-/** Adds the arguments, options and action of `publish`. */
 export function addPublish(command: Command, { env, plugins }: CommandHost): void {
   command
     .argument('<file>', 'a file with one query')
@@ -53,8 +52,8 @@ export function addPublish(command: Command, { env, plugins }: CommandHost): voi
 }
 
 /**
- * Makes a public document of a file: checks and prices it, and writes it where the gateway finds it.
- * @returns words on what was done, with the address and the frame
+ * Checks and prices a document, and writes it where the gateway finds it.
+ * @returns the text to print
  * @throws CommandError if it can't be public
  */
 async function publish(
@@ -97,8 +96,8 @@ interface Query {
 }
 
 /**
- * Checks a query against the graph, and says what it takes: nothing is sent.
- * @throws Error if it is not valid, or too expensive
+ * Sends nothing.
+ * @throws Error if the query is not valid, or too expensive
  */
 async function priceOf(text: string, { document, operation }: Query, plugins: CommandHost['plugins']) {
   const observer = { operation() {}, attempt() {}, problem() {} };
@@ -119,7 +118,6 @@ async function priceOf(text: string, { document, operation }: Query, plugins: Co
   }
 }
 
-/** @throws CommandError if a text is anything but one query */
 function onlyQueryOf(text: string, file: string): Query {
   let document: DocumentNode;
   try {
@@ -136,7 +134,7 @@ function onlyQueryOf(text: string, file: string): Query {
   return { operation, document };
 }
 
-/** The files of an operator's settings; of those that name none, new ones here. A folder of trusted documents has one more file. */
+/** Settings that name no file get a new one here; a folder of trusted documents gets one more file. */
 function ownFiles({ TRUSTED_DOCUMENTS, PUBLIC_DOCUMENTS = 'public-documents.json' }: Env) {
   const trusted = TRUSTED_DOCUMENTS ?? 'trusted-documents.json';
   return {
@@ -146,7 +144,6 @@ function ownFiles({ TRUSTED_DOCUMENTS, PUBLIC_DOCUMENTS = 'public-documents.json
   };
 }
 
-/** Says what the page of a document waits for. */
 function missingIn(env: Env, key: string): readonly string[] {
   const { trusted, published } = ownFiles(env);
   const settings = [

@@ -2,27 +2,24 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { errorBody, type Failure } from '../../shared/errors.ts';
-import { pagePolicy, refusalPage } from './page.ts';
+import { pagePolicy, refusalPage, type ShownRefusal } from './page.ts';
 
 export const HTML = 'text/html; charset=utf-8';
 export const JSON_TEXT = 'application/json; charset=utf-8';
 
-/** Characters of an answer that is looked into for errors: a longer one has data. */
+/** Longer answers certainly have data, and are not parsed for errors. */
 const MOST_READ_BYTES = 4_000_000;
 
-/** The matter of these is the operator's key: no visitor has any. */
+/** These concern the operator's key: visitors have none to send. */
 const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
 
-interface PictureRefusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  /** The errors, as `/graphql` tells them. */
+interface PictureRefusal extends ShownRefusal {
+  /** The errors in the shape of `/graphql`. */
   readonly body: string;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Returns the refusal that an answer is; null if there are data in it. */
+/** Null if the answer has data. */
 export function refusalIn(status: number, body: string): PictureRefusal | null {
   const answer: unknown = body.length > MOST_READ_BYTES ? null : JSON.parse(body);
   const { data, errors } = isObject(answer) ? answer : {};
@@ -48,12 +45,12 @@ export function badRequest(
   return { status, code, message, body: errorBody(code, message, { requestId }) };
 }
 
-/** Answers for a name that is no public document's, be it that of a document or not. */
+/** Doesn't reveal whether a trusted document has the name. */
 export function absent(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return refuse(request, reply, badRequest(404, 'There is no public document of this name.', request.id));
 }
 
-/** Tells a refusal: as a page to those who asked for one, and otherwise as errors. */
+/** Answers with a page where one was asked for, and otherwise with JSON. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: PictureRefusal): FastifyReply {
   const { status, body, retryAfterSeconds } = refusal;
   const [path = ''] = request.url.split('?', 1);

@@ -1,21 +1,20 @@
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kernel, PluginHost, PluginSample } from '../../gateway/plugin.ts';
+import { sha256Of } from '../../graphql/request/persisted.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
 
-/** Name of the issued key that pages over the sandbox run under. */
+/** Name of the issued key of pages over the sandbox. */
 export const SANDBOX_PAGES_KEY = 'pages';
 
-/** A page that is there over any sandbox. */
 const SAMPLE_PAGE = 'life-expectancy';
 
-/** Documents of GraphiQL's tour, as the build of the pages writes them: texts by the names of their pages. */
+/** The documents of GraphiQL's tour by name, written by the build. */
 const SAMPLES = packageFile('dist/graphiql/pages/samples.json');
 
-/** Settings that public pages take; over the sandbox, they are on unless one of them is given. */
+/** Over the sandbox, public pages are on unless one of these is set. */
 export const OF_PAGES = [
   'TRUSTED_DOCUMENTS',
   'PUBLIC_DOCUMENTS',
@@ -25,7 +24,7 @@ export const OF_PAGES = [
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The folder of this user's documents over the sandbox, which `publish` adds to while it runs. */
+/** In this user's own folder, so that `publish` can add to them. */
 export function sandboxFiles() {
   const folder = join(tmpdir(), `country-graph-${process.getuid?.() ?? 'user'}-${ownBuild().version}`);
   return {
@@ -35,10 +34,7 @@ export function sandboxFiles() {
   };
 }
 
-/**
- * Has a gateway over the sandbox show public pages of its sample documents, and of what was published there; null if the
- * operator has settings of his own for them, or nothing draws pictures here.
- */
+/** Settings for public pages over the sandbox; null if the operator has their own, or the pages are not built. */
 export async function sampleIn(env: Env): Promise<PluginSample | null> {
   const isOwn = env.COUNTRY_DATA_URL !== undefined || OF_PAGES.some((name) => env[name] !== undefined);
   const isPlain = env.MEMORY_MB === undefined && env.SUBGRAPH_PREFIX === undefined && env.MCP !== 'on';
@@ -48,11 +44,12 @@ export async function sampleIn(env: Env): Promise<PluginSample | null> {
   try {
     await ownFolder(folder);
     for (const [name, text] of Object.entries(await readTable(SAMPLES))) {
-      await addTo(trusted, sha256(String(text)), text);
-      await addTo(published, name, { document: sha256(String(text)), key: SANDBOX_PAGES_KEY });
+      const document = sha256Of(String(text));
+      await addTo(trusted, document, text);
+      await addTo(published, name, { document, key: SANDBOX_PAGES_KEY });
     }
   } catch {
-    // A machine without a place for them has a sandbox without pages.
+    // Without a folder for them, the sandbox has no pages.
     return null;
   }
   return {
@@ -66,7 +63,6 @@ export async function sampleIn(env: Env): Promise<PluginSample | null> {
   };
 }
 
-/** @throws Error if the folder is another user's */
 export async function ownFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid } = await lstat(folder);
@@ -78,7 +74,7 @@ async function readTable(path: string): Promise<Record<string, unknown>> {
   return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : {};
 }
 
-/** Adds an entry to a file of JSON, whole or not at all: a gateway reads it when it changes. */
+/** Replaces the file atomically, since a gateway may be reading it. */
 export async function addTo(path: string, name: string, value: unknown): Promise<void> {
   const table = await readTable(path);
   if (JSON.stringify(table[name]) === JSON.stringify(value)) return;
@@ -86,22 +82,19 @@ export async function addTo(path: string, name: string, value: unknown): Promise
   await rename(`${path}.${process.pid}`, path);
 }
 
-const sha256 = (text: string) => hash('sha256', text, 'hex');
-
-/** The desk of issued keys, as far as pages need it. */
 interface Desk {
-  /** Returns null if no key of the name works. */
+  /** Null if no key of the name works. */
   newest(name: string): Promise<object | null>;
   create(terms: { readonly name: string }): Promise<unknown>;
 }
 
-/** Makes the key of pages over the sandbox; otherwise tells the operator of issued keys that his pages lack. */
+/** Creates the key of the sandbox's pages; warns the operator of any other that is missing. */
 export async function openKeys(path: string, kernel: Kernel, { warn }: PluginHost): Promise<void> {
   const desk = kernel.api<{ readonly desk: Desk }>('issued-keys')?.desk;
   if (desk === undefined) return;
   const documents = Object.values(await readTable(path).catch(() => ({})));
   for (const name of new Set(documents.map((one) => (one as { readonly key?: unknown } | null)?.key))) {
-    // A store that can't be asked tells of no lack.
+    // An unreachable store is no reason for a warning.
     if (typeof name !== 'string' || (await desk.newest(name).catch(() => ({}))) !== null) continue;
     if (name === SANDBOX_PAGES_KEY && path === sandboxFiles().published) await desk.create({ name });
     else warn(`PUBLIC_DOCUMENTS: there is no issued key ${name}. Make it: country-graph keys create ${name}`);
