@@ -6,14 +6,11 @@ import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 
-type Rows = readonly ObservationRecord[];
-type Outcome = Rows | Error | undefined;
 type RowsAsked = Parameters<AbsenceNotes['rows']>[0];
 
-/** Absences that one answer lists. */
 const MAX_ABSENCES = 10_000;
 
-/** Opens the notes of one operation. Reasons are looked for at the end, when all that it has asked for has come. */
+/** Reasons are looked for at the end of an operation, when all of its figures have arrived. */
 export function openAbsenceNotes(): AbsenceNotes {
   const looks: (() => Iterable<Absence>)[] = [];
 
@@ -75,7 +72,6 @@ export function openAbsenceNotes(): AbsenceNotes {
   };
 }
 
-/** Returns what is loaded, or the error that is thrown at once. */
 function settled<Value>(load: () => Value): Value | Error {
   try {
     return load();
@@ -89,18 +85,17 @@ function absence(path: ResponsePath, reason: AbsenceReason): Absence {
   return { path: responsePathAsArray(path), reason };
 }
 
-/** The reason why a figure isn't there, by what has come of its demand; null if that proves none. */
-function reasonOf(outcome: Outcome): AbsenceReason | null {
+/** Null if the outcome proves no reason. */
+function reasonOf(outcome: readonly ObservationRecord[] | Error | undefined): AbsenceReason | null {
   if (outcome === undefined) return null;
   if (!(outcome instanceof Error)) return absenceIn(outcome) ?? 'NO_FIGURE';
   if (!(outcome instanceof Failure)) return null;
   const { code, fields, cause } = outcome;
   if (code === 'NOT_HELD') return 'NOT_HELD';
-  // Without a route it is our own word on an argument, and with a cause the service may mean another name.
+  // Without a route, we have refused an argument ourselves; with a cause, the service may mean another name.
   return code === 'BAD_USER_INPUT' && fields.route !== undefined && cause === undefined ? 'REFUSED' : null;
 }
 
-/** The reasons why a list has no rows: one at least for each pair, unless nothing proves it. */
 function* reasonsOf(
   asked: RowsAsked,
   [codes, keys]: readonly [codes: readonly string[], keys: readonly string[]],
@@ -124,12 +119,12 @@ function reasonOfPair(
   const isWanted = ({ locationName }: ObservationRecord) =>
     scope == null || scope === 'ALL' || (scope === 'NATIONAL') === (locationName === null);
   const first = outcomeOf(mode);
-  // If the newest row is that of a place, the newest national one stands in the series.
+  // If the newest row is of a place, the newest national row stands in the series.
   const isElsewhere = mode === 'latest' && Array.isArray(first) && first.length > 0 && !first.some(isWanted);
   const outcome = isElsewhere ? outcomeOf('series') : first;
   if (outcome === undefined || outcome instanceof Error || outcome.length === 0) {
     const reason = reasonOf(outcome);
-    // A row without a value may stand in another year.
+    // The row without a value may be of another year.
     return reason === 'BLANK' && (fromYear != null || toYear != null) ? 'NO_FIGURE' : reason;
   }
   const rows = outcome.filter(isWanted);
@@ -138,7 +133,7 @@ function reasonOfPair(
   if (rows.some((row) => !isOlder(row) && !isNewer(row))) return null;
   const [hasOlder, hasNewer] = [rows.some(isOlder), rows.some(isNewer)];
   if (hasOlder === hasNewer) return 'NO_FIGURE';
-  // Beyond the years that were asked for, rows may be missing.
+  // Rows may be missing beyond the years that were asked for.
   const isSure = !isOfSomeYears(outcome) || (hasOlder ? toYear : fromYear) == null;
   return !isSure ? 'NO_FIGURE' : hasOlder ? 'OLDER_ONLY' : 'NEWER_ONLY';
 }

@@ -2,7 +2,7 @@ import { definePlugin } from '../../gateway/plugin.ts';
 import type { PlainRequest } from '../../graphql/request/plain-requests.ts';
 import type { Incoming } from '../../graphql/request/stages.ts';
 
-/** An answer that tells why is cached beside the one that doesn't. */
+/** Answers with reasons are cached apart from those without. */
 const askingWhy = (plain: PlainRequest): PlainRequest => ({
   ...plain,
   question: `absences\n${plain.question}`,
@@ -18,9 +18,8 @@ export const absences = definePlugin({
         const plain = incoming.plain && askingWhy(incoming.plain);
         return next({ ...incoming, plain, absences: openAbsenceNotes() });
       };
-      return (incoming) => {
-        return incoming.request.headers['x-absences'] === '1' ? answerWhy(incoming) : next(incoming);
-      };
+      return (incoming) =>
+        incoming.request.headers['x-absences'] === '1' ? answerWhy(incoming) : next(incoming);
     },
   }),
 });

@@ -14,7 +14,6 @@ export interface AvailabilityRecord extends Pair {
   readonly isComplete: boolean;
 }
 
-/** Returns null if nothing is cached of a pair. */
 export function recordOf(pair: Pair, { whole, rest }: CachedPair): AvailabilityRecord | null {
   const entries = whole === null ? rest : [whole];
   if (entries.length === 0) return null;

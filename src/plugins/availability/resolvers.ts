@@ -12,7 +12,7 @@ async function availabilityOf(
   metricKeys: Iterable<string>,
   { loaders, markPassing }: GraphContext,
 ): Promise<readonly AvailabilityRecord[]> {
-  // Whatever is fetched next makes another answer of it.
+  // The next fetch changes this answer, so it must not be cached.
   markPassing?.();
   const keys = new Set(metricKeys);
   const pairs = [...new Set(countryCodes)].flatMap((countryCode) =>
@@ -30,7 +30,7 @@ const resolvers = {
       for (const key of metricKeys ?? []) checkMetricKey(key);
       if (metricKeys != null) return availabilityOf([code], metricKeys, context);
       const { listed, figured, cachedNames } = context.loaders;
-      // The catalogue may be cached by a process of before.
+      // A former process may have cached the catalogue.
       const catalogue = (await cachedNames('metrics'))?.names ?? [];
       const all = [...catalogue, ...listed.metrics, ...figured.metrics].toSorted();
       return availabilityOf([code], all, context);

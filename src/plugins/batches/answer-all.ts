@@ -14,15 +14,14 @@ function errorOf(count: number, most: number): string | null {
   return `The batch has ${count} operations; this gateway takes up to ${most} in one request (MAX_BATCHED_OPERATIONS). Nothing was run. Send fewer at once: Apollo's BatchHttpLink has \`batchMax\` for that.`;
 }
 
-/** One operation of a batch. */
 interface BatchedOperation {
   readonly body: unknown;
-  /** Its place in the array, and that of its variables in their list; null if it came in none. */
+  // Null if there is no array of operations, or no list of variables.
   readonly requestIndex: number | null;
   readonly variableIndex: number | null;
 }
 
-/** Takes a body apart. An operation with a list of variables is one for each of them. */
+/** A list of variables makes an operation of each item. */
 function operationsIn(body: unknown): readonly BatchedOperation[] {
   if (!Array.isArray(body)) return withVariables(body, null);
   return body.flatMap((one: unknown, requestIndex) => withVariables(one, requestIndex));
@@ -38,17 +37,13 @@ function withVariables(body: unknown, requestIndex: number | null): readonly Bat
   }));
 }
 
-/** Types of answers a line each: Fusion's name, and both that the draft of GraphQL over HTTP has. */
+/** Types with one answer a line: Fusion's, and the two of the draft of GraphQL over HTTP. */
 const LINES = /^application\/(jsonl|graphql-response\+jsonl|graphql\+jsonl)$/;
 
-/** Returns the type of lines that a client likes best, of all that it takes; null for an array. */
-const linesTypeIn = (accepts: string) => formatLiked(accepts, (type) => (LINES.test(type) ? type : null));
-
 /**
- * Answers a request that brings several operations in an array, as Apollo's BatchHttpLink and routers send them, or one
- * operation with a list of variables, as Fusion does: with an array of their answers, or with a line for each. Each
- * operation is admitted, run and billed by itself, beside the others. So they share their calls as operations do that
- * come at the same time. A request of too many is refused before any is run.
+ * Answers an array of operations, as Apollo's BatchHttpLink and routers send it, or an operation with a list of variables,
+ * as Fusion does. Each operation is admitted, run and billed by itself, and shares calls with the others as any concurrent
+ * operations do.
  */
 export async function answerAll(
   request: GatewayRequest,
@@ -59,17 +54,17 @@ export async function answerAll(
   const error = errorOf(operations.length, most);
   if (error !== null) return refused(error, request.requestId);
   const { headers: given } = request;
-  const linesType = linesTypeIn(given.accept ?? '');
-  // Each answer is a member of an array, or a line: none can come in parts.
+  const linesType = formatLiked(given.accept ?? '', (type) => (LINES.test(type) ? type : null));
+  // No answer of a batch can come in parts.
   const accept = linesType === null ? withoutMultipart(given.accept ?? '') : 'application/json';
   const headers = acceptingInstead(given, accept);
-  // Without places, an array tells by its order alone.
+  // An array without lists of variables needs no indexes: its order tells.
   const hasPlaces = linesType !== null || operations.some(({ variableIndex }) => variableIndex !== null);
   let leftBytes = maxAnswerBytes;
   const answers = await Promise.all(
     operations.map(async (operation) => {
       const answer = await next(
-        // No answer of several has a tag of its own, as one to a QUERY would.
+        // POST: the answer to a QUERY would have a tag of its own.
         new ChangedRequest(request, {
           method: 'POST',
           headers,
@@ -86,7 +81,7 @@ export async function answerAll(
   );
   const bodies = answers.map(({ body }) => body);
   const headersOfAll = headersOf(answers);
-  // A reader of lines takes any other status than 200 for a failure of all of them.
+  // Readers of lines take any status but 200 for a failure of them all.
   if (linesType !== null) {
     headersOfAll.set('content-type', `${linesType}; charset=utf-8`);
     return { status: 200, headers: headersOfAll, body: bodies.map((body) => `${body.trim()}\n`).join('') };
@@ -96,7 +91,6 @@ export async function answerAll(
   return { status: statuses.size === 1 ? common : 200, headers: headersOfAll, body: `[${bodies.join(',')}]` };
 }
 
-/** Puts the places of an operation into its answer. */
 function placed(body: string, { requestIndex, variableIndex }: BatchedOperation): string {
   const places = [
     ...(requestIndex === null ? [] : [`"requestIndex":${requestIndex},`]),
@@ -105,7 +99,6 @@ function placed(body: string, { requestIndex, variableIndex }: BatchedOperation)
   return `{${places.join('')}${body.slice(1)}`;
 }
 
-/** Returns null if the body comes in parts. No answer of a batch does. */
 function textOf(body: GatewayResponse['body']): string | null {
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : null;
 }
@@ -113,7 +106,7 @@ function textOf(body: GatewayResponse['body']): string | null {
 function headersOf(answers: readonly GatewayResponse[]): Map<string, string> {
   const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
   const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);
-  // Tags are those of one answer.
+  // These are of a single answer.
   for (const name of ['etag', 'cache-tag', 'surrogate-key']) headers.delete(name);
   headers.set('cache-control', valuesOf('cache-control').includes('no-store') ? 'no-store' : 'private');
   headers.set('vary', 'Authorization');

@@ -8,10 +8,10 @@ import { ALL_FIGURES, indicatorTag, routeTag, sourceTag } from './tags.ts';
 
 type Form = 'cache-tag' | 'surrogate-key' | 'apollo';
 
-/** Characters of one header, of which a server or a CDN takes some 16,000 for all of them. */
+/** Characters of one header; servers and CDNs take some 16,000 for all headers. */
 const MAX_CHARACTERS = 8_000;
 
-/** Adds to each answer the tags of the figures, lists and records that it has read, in some forms. */
+/** Adds to each answer the tags of the figures, lists and records that it was made of. */
 export function tagging(forms: readonly Form[]): (next: Handle) => Handle {
   return (next) => (incoming) => {
     const additions = additionsOf(forms, entitiesIn(incoming.request.body));
@@ -19,7 +19,7 @@ export function tagging(forms: readonly Form[]): (next: Handle) => Handle {
   };
 }
 
-/** The references of a router, as all of them send these; null if a request has none. */
+/** Routers send their references in this variable. */
 function entitiesIn(body: unknown): readonly unknown[] | null {
   const variables = isObject(body) && isObject(body.variables) ? body.variables : {};
   const { representations } = variables;
@@ -28,7 +28,7 @@ function entitiesIn(body: unknown): readonly unknown[] | null {
 
 function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null): AnswerAdditions {
   const ofRoutes = new Set<string>();
-  /** The tags of a whole answer; undefined while parts of it are missing. */
+  /** Undefined while parts of the answer are missing. */
   let answerTags: (() => ReturnType<typeof tagsIn>) | undefined;
   return {
     asking:
@@ -57,16 +57,15 @@ function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null
   };
 }
 
-/** Too many tags for a header give way to the one that stands for all. */
+/** Replaces too many tags by the one that stands for all figures. */
 function joined(tags: readonly string[], by: string): string {
   const text = tags.join(by);
   return text.length > MAX_CHARACTERS ? ALL_FIGURES : text;
 }
 
 /**
- * The tags of all figures that an operation has asked for, those that there are none of included: sorted, and told apart in
- * one pass by their country and their indicator. Which lists and records an entity is of, nothing tells: it has the tags of
- * all of them.
+ * The sorted tags of all figures that an operation has asked for, absent ones included. It isn't known which lists and
+ * records an entity was made of, so it has the tags of them all.
  */
 function tagsIn({ loaders }: GraphContext, ofRoutes: ReadonlySet<string>) {
   const all = new Set(ofRoutes);
@@ -84,7 +83,7 @@ function tagsIn({ loaders }: GraphContext, ofRoutes: ReadonlySet<string>) {
   const everything = sorted(all);
   return {
     all: everything,
-    /** Returns the tags of a country or an indicator; of any other entity, all. */
+    /** Entities other than countries and indicators have all tags. */
     ofEntity(entity: unknown): readonly string[] {
       const { __typename: type, code, key } = isObject(entity) ? entity : {};
       if (type === 'Country' && typeof code === 'string') return sorted(byCountry.get(code.toUpperCase()));

@@ -5,8 +5,8 @@ import { mapValue } from '../../shared/async/turns.ts';
 const PRIVATE = /^private(?=, max-age=)/;
 
 /**
- * Lets shared caches keep what is answered to an issued key, apart for each key, as `Vary` has it. Who brings a key of the
- * service is answered in private, were it the very key that issued ones stand for; so is what holds for no known time.
+ * Lets shared caches keep answers to issued keys, separately for each key because of `Vary`. Answers to keys of the service
+ * stay private, and so do answers without a max-age.
  */
 export function publicAnswers(next: Handle): Handle {
   return (incoming) => {

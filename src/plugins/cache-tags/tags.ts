@@ -1,12 +1,12 @@
-/** The tag of answers with so many figures that no header holds all of their tags. */
+/** For answers with more tags than fit a header. */
 export const ALL_FIGURES = 'all-figures';
 
-/** Characters that would end a tag are spelled as an address spells them. */
+/** Encodes characters that would end a tag. */
 export const sourceTag = (key: string): string => `source-${encodeURIComponent(key)}`;
 
 export const indicatorTag = (key: string): string => `indicator-${encodeURIComponent(key)}`;
 
-/** The tag of an answer of one route: the last word of its path that is none of a parameter, and that parameter. */
+/** The last word of the path that is no parameter, then the parameters. */
 export function routeTag(route: string, target: string): string {
   const [path = ''] = target.split('?');
   const values = path.split('/');

@@ -3,7 +3,6 @@ import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import type { GatewayResponse } from '../../graphql/request/responses.ts';
 import type { Job } from '../../shared/async/turns.ts';
 
-/** Matches an `Accept` header that has the name of a format of tables. */
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
 
 export const csvTables = definePlugin({
@@ -11,10 +10,7 @@ export const csvTables = definePlugin({
   settings: {},
   open: () => ({
     api: () => ({
-      /**
-       * Writes an answer as a table of a format.
-       * @param accept names the format, as the header does
-       */
+      /** @param accept names the format, as the header does */
       async written(
         accept: string,
         table: AnswerTable | null,

@@ -13,16 +13,13 @@ type MadeColumn = AnswerTable['columns'][number];
 
 const STEP_ROWS = 16;
 
-/** Bytes that are handed on at once, without those that a step adds. */
+/** A chunk is handed on once it has so many bytes. */
 const CHUNK_BYTES = 65_536;
 
-/** Length of the longest table, in longest answers: cells of outer items stand in each of their rows. */
+/** Greatest length of a table, in greatest lengths of an answer: every row repeats the cells of its outer items. */
 const LONGER = 16;
 
-/**
- * Writes an answer as a table, if there are data in it.
- * @param table the list that becomes rows; null if there is none
- */
+/** @param table the list that becomes rows; without one, or without data, the answer stays JSON */
 export async function writtenAs(
   format: TableFormat,
   table: AnswerTable | null,
@@ -36,7 +33,6 @@ export async function writtenAs(
   const answer = await timeSliced(job, parsedInSteps(String(body)));
   const { data, errors, extensions } = isObject(answer) ? answer : {};
   const errorList = Array.isArray(errors) ? errors : [];
-  // Errors without data are no rows.
   if (table === null || !isObject(data) || (errorList.length > 0 && isNothing(data)))
     return varied({ ...response, status: errorList.length > 0 ? statusOfError(errorList[0]) : status });
   const writer = await format.open(table.columns);
@@ -46,10 +42,10 @@ export async function writtenAs(
   return { status, headers: withFacts(headers, errorList.length, extensions), body: sent };
 }
 
-/** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
+/** Rough size of parsed JSON in memory, per byte of its text. */
 const PARSED_TIMES = 4;
 
-/** Makes the beginning of a body once the first chunk is there, so that an error in that has a status of its own. */
+/** Waits for the first chunk, so that an error in it still has a status of its own. */
 async function beginning(
   chunks: AsyncGenerator<Uint8Array>,
   retainedBytes: number,
@@ -73,7 +69,6 @@ async function* continued(
   }
 }
 
-/** Writes the table in steps, with a chunk after those that complete one. */
 function* written(
   { rows }: AnswerTable,
   data: Parameters<AnswerTable['rows']>[0],
@@ -88,10 +83,7 @@ function* written(
   yield writer.finish();
 }
 
-/**
- * Makes each chunk on demand, in slices.
- * @throws TooLong, between two of them, if there is more than may be sent
- */
+/** @throws TooLong between two chunks */
 async function* chunksOf(
   steps: Generator<Uint8Array | undefined>,
   job: Job,
@@ -122,14 +114,13 @@ class TooLong extends Error {
   }
 }
 
-/** An answer of which each form has a name of its own. */
 export function varied(response: GatewayResponse): GatewayResponse {
   const headers = new Map(response.headers).set('vary', VARIES);
   headers.delete('etag');
   return { ...response, headers };
 }
 
-/** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
+/** Adds headers for what has no place in a table: the bill, and the numbers of errors and warnings. */
 function withFacts(
   headers: Map<string, string>,
   errorCount: number,
@@ -142,24 +133,25 @@ function withFacts(
   return headers;
 }
 
-/** Characters up to which a text is parsed at once: a millisecond or two. */
+/** Characters that are parsed at once, in a millisecond or two. */
 const SHORT_LENGTH = 262_144;
 
-/** Tokens that are read in one step of a longer one: a fraction of a millisecond. */
+/** Tokens of a longer text that are read in one step, in a fraction of a millisecond. */
 const STEP_TOKENS = 2_048;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^"[\]{},:]+/gy;
 
-/** A list or an object that is being read; the names are those of an object's members. */
+/** An open list or object. */
 interface OpenValue {
+  /** Null for a list. */
   readonly names: string[] | null;
   readonly values: unknown[];
 }
 
 /**
- * Parses the value of a JSON text without blanks, a long one in steps, so that others have their turns. That takes some
- * times as long in all.
- * @throws SyntaxError if it is none
+ * Parses JSON without blanks. A long text is parsed in steps, so that other work has its turns, and takes a few times as
+ * long.
+ * @throws SyntaxError
  */
 export function* parsedInSteps(text: string): Steps<unknown> {
   if (text.length <= SHORT_LENGTH) return parseExactly(text);
@@ -187,24 +179,18 @@ export function* parsedInSteps(text: string): Steps<unknown> {
   return open.values[0];
 }
 
-/** Takes the rows of a table, one at a time. */
 interface TableWriter {
   add(row: readonly unknown[]): void;
-  /** Bytes written and not yet taken, roughly. */
+  /** Bytes that can be taken, roughly. */
   waiting(): number;
-  /** Takes the bytes written since the last time. */
   take(): Uint8Array;
-  /** Takes the rest as `take` does, and with the end of the format. */
+  /** Takes the rest, with the end of the format. */
   finish(): Uint8Array;
 }
 
 const BATCH_ROWS = 512;
 
-/**
- * Writes the stream format of Apache Arrow: columns as the schema types them, each nullable. Numbers are those of
- * JavaScript, and a value that is neither number nor boolean is text. The library is loaded only if somebody asks for
- * that.
- */
+/** Writes Arrow's stream format, with nullable columns of the schema's types. The library is only loaded when needed. */
 async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter> {
   const arrow = await import('apache-arrow');
   const types: Readonly<Record<MadeColumn['kind'], () => DataType>> = {
@@ -221,7 +207,7 @@ async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter>
     arrow.makeBuilder({ type, nullValues: [null] }),
   );
   const written: Uint8Array[] = [];
-  /** Collects bytes by itself: the library's own sink gathers them until somebody reads all of them. */
+  /** The library's own sink keeps all bytes until the end. */
   class Sink extends arrow.AsyncByteQueue<Uint8Array> {
     override write(bytes: Uint8Array): void {
       if (bytes.byteLength > 0) written.push(bytes);
@@ -273,7 +259,7 @@ interface TableFormat {
   readonly open: (columns: readonly MadeColumn[]) => Promise<TableWriter>;
 }
 
-/** Formats by the type of content that a client asks for, some with a parameter. */
+/** By the type that a client asks for, some with a parameter. */
 const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
   'text/csv': csvFormat('text/csv; charset=utf-8; header=present', ''),
   'text/csv; bom=present': csvFormat('text/csv; charset=utf-8; header=present; bom=present', BYTE_ORDER_MARK),
@@ -290,7 +276,6 @@ const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
   },
 };
 
-/** @param mark written before the first line */
 function csvFormat(contentType: string, mark: string): TableFormat {
   return {
     contentType,
@@ -319,7 +304,7 @@ function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = '')
   };
 }
 
-/** Returns the format of tables that a client asks for; null if it asks for none, or likes JSON no less. */
+/** Null if the client accepts no table, or JSON as gladly. */
 export function tableFormatFor(accepts: string | undefined): TableFormat | null {
   if (accepts === undefined) return null;
   return formatLiked(
@@ -329,7 +314,6 @@ export function tableFormatFor(accepts: string | undefined): TableFormat | null 
   );
 }
 
-/** The parameter of a format of texts that begin with a byte order mark. */
 const MARKED = 'bom=present';
 
 function formatOf(name: string): TableFormat | null {

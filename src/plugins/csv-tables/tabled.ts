@@ -12,14 +12,12 @@ import type { Job } from '../../shared/async/turns.ts';
 import { errorBody } from '../../shared/errors.ts';
 import { tableFormatFor, varied, writtenAs } from './table-answers.ts';
 
-/** The type that a table asks the other stages for: their statuses tell how the operation went. */
+/** With this type, the status of an answer tells how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
 
 /**
- * Answers with the list of an operation as a table, if the client asks for one by `Accept`. The operation runs like any
- * other; if it has no single list, it is refused before it does. Answers that make no table, such as errors without
- * data, are JSON.
- * @param job the work that the making of a table is part of
+ * Answers with a table if the client asks for one by `Accept`. An operation without exactly one list is refused before it
+ * runs. Answers that make no table, such as errors without data, are JSON.
  */
 export async function tabled(
   request: GatewayRequest,
@@ -38,7 +36,7 @@ export async function tabled(
   return writtenAs(format, table, response, job, parts.config.maxAnswerBytes);
 }
 
-/** Finds the table that an operation makes, or the reason for none; null leaves the words to other stages. */
+/** Returns the table, or why there is none; null if other stages refuse the operation. */
 function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: Kernel,

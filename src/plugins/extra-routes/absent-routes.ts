@@ -3,25 +3,25 @@ import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { untilAborted } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Milliseconds for which a route counts as absent after the service itself has said so. */
+/** Milliseconds for which a route counts as absent on the service's own word. */
 const ABSENT_MS = 24 * 3_600_000;
 
-/** The same after a 404 that has no words of the service: something between it and us may have sent that. */
+/** The same after a 404 that may come from something in between. */
 const STRAY_MS = 10 * 60_000;
 
 interface RouteState {
   isThere: boolean;
-  /** The failure of calls to it; null if it may be asked. */
+  /** Null if the route may be called. */
   absence: Failure | null;
   untilMs: number;
-  /** The call that finds out; others wait for it. */
+  /** The call that finds out, for which others wait. */
   probe: Promise<void> | null;
 }
 
 /**
- * Asks routes that a service may lack once: while it isn't known if the service has one, one call finds out and the
- * others wait. A 404 that names the missing thing is about that; so is any about a country that the service needn't
- * know. Any other 404 says that there is no such route: all calls to it fail unsent from then on, under every key.
+ * Finds out by one call whether the service has a route, while the others wait. A 404 that names the missing thing, or is
+ * about a country that the service needn't know, proves nothing. Any other means that there is no such route: calls to it
+ * fail unsent from then on, under every key.
  * @param routes templates of the routes that may be absent
  */
 export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
@@ -67,13 +67,12 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
   };
 }
 
-/** True if the service knows every country that a call names. */
 function areAllKnown({ route, target }: Call): boolean {
   const [path = '', search = ''] = target.split('?');
   const place = route.split('/').indexOf('{code}');
   const codes = place === -1 ? [] : [path.split('/')[place] ?? ''];
   const query = new URLSearchParams(search);
-  // Partners are of all the world, so their codes don't count.
+  // Partners may be any country of the world.
   for (const name of ['country_code', 'reporter_country_code']) codes.push(...query.getAll(name));
   return codes.every((code) => COVERED_COUNTRIES.has(code.toUpperCase()));
 }

@@ -6,49 +6,46 @@ import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/recor
 import type { Tag } from '../../service/rights.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Years to ask for, both included; a side that is left out is open. */
+/** Both inclusive. */
 export interface YearsParams {
   readonly startYear?: number | undefined;
   readonly endYear?: number | undefined;
 }
 
-/** What the routes have in common that the specification names no paths for: the service may lack any. */
+/** The specification names no paths for these routes, so the service may lack any of them. */
 export const ofPart = (tag: Tag) => ({ isPublic: false, tag, isOptional: true, caching: 'ttl' }) as const;
 
-/** Calls that one list may take beyond its first. */
+/** Calls for one list beyond the first. */
 const MAX_FURTHER_CALLS = 24;
 
-/** Ways to ask a route that cuts its answers for the rest. */
+/** How to ask for the rest of a list that the service cuts. */
 interface NarrowedParts<Params extends YearsParams, Row> {
   /** @returns null if the service has no list for the parameters */
   readonly ask: (params: Params) => Promise<RowList<Row> | null>;
   /** The `limit` that is asked with; null if the route takes none. */
   readonly limit: number | null;
-  /** Splits parameters into parts that have all rows between them, of any content; null if there are none. */
+  /** Splits parameters into parts that cover all possible rows; null if it can't. */
   readonly partsOf?: (params: Params) => readonly Params[] | null;
-  /** Returns the year that the service's `start_year` and `end_year` go by; null if the row doesn't say. */
+  /** Returns the year to which the service applies `start_year` and `end_year`; null if the row doesn't say. */
   readonly yearOf: (row: Row) => number | null;
-  /** True if a row passes the filters. */
+  /** Applies the filters. */
   readonly passes: (row: Row, params: Params) => boolean;
-  /** True if every row that there is has a year: otherwise only the service's own count proves that years have them all. */
+  /** True if every row has a year. Otherwise only the service's own count proves that years cover them all. */
   readonly areAllDated: boolean;
 }
 
 interface NarrowedList<Row> {
   readonly rows: readonly Row[];
-  /** Null if the list is whole. */
+  /** Null if the list is complete. */
   readonly lack: Lack | null;
 }
 
 interface Lack {
-  /** Rows that are not there; null if nobody knows that any is missing. */
+  /** Missing rows; null if it isn't known whether there are any. */
   readonly count: number | null;
 }
 
-/**
- * Returns all rows that the service has. If an answer is as long as one may be, or shorter than the service's own
- * count, the list is asked for in parts, which are shown to have all of it or say their lack.
- */
+/** Asks in parts for a list that is as long as an answer may be, or shorter than the service's own count. */
 export async function narrowed<Params extends YearsParams, Row>(
   params: Params,
   parts: NarrowedParts<Params, Row>,
@@ -57,14 +54,13 @@ export async function narrowed<Params extends YearsParams, Row>(
   return first && completed(params, first, parts, { left: MAX_FURTHER_CALLS });
 }
 
-/** Returns the lack of a list that can't be asked for otherwise. */
 function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
   const { received, total } = list;
   if (total !== null && total > received) return { count: total - received };
   const isFull =
     (limit !== null && received >= limit) ||
     (list.limit !== null && received >= list.limit) ||
-    // A limit that the service doesn't confirm may not have been heeded.
+    // The service may have ignored a limit that it doesn't confirm.
     (received === DEFAULT_ROWS && total === null && (limit === null || list.limit === null));
   return isFull ? { count: null } : null;
 }
@@ -80,7 +76,7 @@ async function completed<Params extends YearsParams, Row>(
   const cut = { rows: list.rows, lack };
   const byKind = parts.partsOf?.(params) ?? null;
   const isByYears = byKind === null;
-  // Without a count, rows that have no year would be lost without a trace.
+  // Without a count, rows without a year would be lost unnoticed.
   if (isByYears && !parts.areAllDated && !(list.total !== null && list.total > list.received)) return cut;
   const pieces = byKind ?? inYears(params, list.rows, parts.yearOf);
   if (pieces === null || pieces.length > calls.left) return cut;
@@ -99,7 +95,7 @@ async function completed<Params extends YearsParams, Row>(
   return { rows, lack: lackOfSum(list, rows.length, lists) };
 }
 
-/** True if each year has as many rows as at first: a service may leave out the last year that is named. */
+/** A service may leave out the last year of a range, so no year may have fewer rows than at first. */
 function holdsAllOf<Row>(
   first: readonly Row[],
   all: readonly Row[],
@@ -116,12 +112,12 @@ function lackOfSum(
   count: number,
   lists: readonly NarrowedList<unknown>[],
 ): Lack | null {
-  // A count that isn't above the rows of its own answer may be of these alone.
+  // A count that equals the rows of its answer may only count these.
   if (total !== null && total > received) return total > count ? { count: total - count } : null;
   return lists.some(({ lack }) => lack !== null) ? { count: null } : null;
 }
 
-/** Asks for a part; null if the service refuses the parameters, or no further call may be sent. */
+/** Null if the service refuses the parameters, or no further call is allowed. */
 async function asked<Params extends YearsParams, Row>(
   params: Params,
   { ask }: NarrowedParts<Params, Row>,
@@ -136,7 +132,7 @@ async function asked<Params extends YearsParams, Row>(
   }
 }
 
-/** True if a row belongs to a part; if no row does, the service doesn't heed the parameters. */
+/** False if the service has ignored the parameters. */
 function isOf<Params extends YearsParams, Row>(
   params: Params,
   row: Row,
@@ -149,7 +145,7 @@ function isOf<Params extends YearsParams, Row>(
   return year !== null && year >= (startYear ?? year) && year <= (endYear ?? year);
 }
 
-/** Splits years into two or three ranges at the middle one of the rows; null if that leaves no smaller one. */
+/** Splits years into two ranges at the median of the rows; null if there is no smaller range. */
 function inYears<Params extends YearsParams, Row>(
   params: Params,
   rows: readonly Row[],
@@ -178,7 +174,6 @@ interface YearsArgs {
   readonly toYear?: number | null | undefined;
 }
 
-/** @throws Failure BAD_USER_INPUT if they are no years, or the wrong way round */
 export function yearsOf({ fromYear, toYear }: YearsArgs): YearsParams {
   for (const [name, year] of Object.entries({ fromYear, toYear })) {
     if (year == null || (year >= FIRST_YEAR && year <= LAST_YEAR)) continue;
@@ -192,14 +187,12 @@ export function yearsOf({ fromYear, toYear }: YearsArgs): YearsParams {
   return { startYear: fromYear ?? undefined, endYear: toYear ?? undefined };
 }
 
-/** @throws Failure BAD_USER_INPUT if the service lists no such number */
 export function topOf(top: number | null | undefined): number | undefined {
   if (top == null) return undefined;
   if (top >= 1 && top <= MAX_TOP) return top;
   throw new Failure('BAD_USER_INPUT', `top is from 1 to ${MAX_TOP}; this is ${top}.`);
 }
 
-/** @throws Failure BAD_USER_INPUT if a text that is to be found is empty */
 export function checkNotEmpty(texts: Readonly<Record<string, string | null | undefined>>): void {
   for (const [name, text] of Object.entries(texts)) {
     if (text?.trim() === '')
@@ -207,7 +200,6 @@ export function checkNotEmpty(texts: Readonly<Record<string, string | null | und
   }
 }
 
-/** Returns the rows of a list, and warns of those it lacks; null if there is no list. */
 export async function warnedOfLack<Row>(
   context: GraphContext,
   path: ResponsePath,

@@ -47,7 +47,7 @@ interface PoliciesParams extends YearsParams {
   readonly search?: string | undefined;
 }
 
-/** Rows that one answer may hold, as observed: the highest `limit`. */
+/** Observed: the highest `limit`. */
 const MAX_POLICIES = 500;
 
 /** Observed: `top_limit` from 1 to 20; the latest policy, a count of those in force, and recent ones. */
@@ -96,9 +96,8 @@ const policies: Endpoint<PoliciesParams, RowList<PolicyRecord>> = {
 const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as const;
 
 /**
- * Reads the overview of a country's policies. It says of itself that it lacks its latest policy, if something else
- * stands in its place.
- * @param asked code of the country that was asked for, if the body doesn't say
+ * An overview whose latest policy is no object counts it as left out.
+ * @param asked code of the country, if the body doesn't say
  */
 function decodePolicyOverview(body: unknown, asked: string): PolicyOverviewRecord {
   const object = objectIn(body, policyOverview.route, OVERVIEW);

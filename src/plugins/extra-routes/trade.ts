@@ -1,7 +1,6 @@
 /**
  * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
- * and parameters, and nothing of the answers: the fields that are read have the names of the parameters, and all else is
- * in the record as sent.
+ * and parameters, but no answers. Only fields named like the parameters are read; the record has everything else.
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
@@ -46,7 +45,7 @@ interface TradeFlowsParams extends YearsParams {
   readonly flowType?: 'export' | 'import' | undefined;
 }
 
-/** Rows that one answer of flows may hold, as observed: the highest `limit`. */
+/** Observed: the highest `limit`. */
 const MAX_FLOWS = 1_000;
 
 /** Observed: `start_year`, `end_year`, `top_limit` from 1 to 20. */
@@ -101,9 +100,12 @@ const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = {
   assumed: () => [],
 };
 
-/** Makes the endpoint of a list that one country reports. Observed: the reporter must be named. */
-function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
-  const endpoint: Endpoint<CountryParams, RowList<Row>> = {
+/** Observed: the reporting country must be named. */
+function reportedList<Row>(
+  route: string,
+  read: (row: JsonObject) => Row,
+): Endpoint<CountryParams, RowList<Row>> {
+  return {
     route,
     ...ofPart('trade'),
     params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
@@ -116,7 +118,6 @@ function reportedList<Row>(route: string, read: (row: JsonObject) => Row) {
       ),
     assumed: () => [],
   };
-  return endpoint;
 }
 
 const tradePartners = reportedList(
@@ -129,7 +130,6 @@ const tradeProducts = reportedList(
   (row): TradeProductRecord => ({ productCode: productIn(row), record: row }),
 );
 
-/** @throws Failure if it is another one than was asked for */
 function reporterIn(row: JsonObject, place: Place, asked: string | undefined): string | null {
   const code = alpha2In(row, 'reporter_country_code', 'reporter');
   checkCountry(code, asked, inside(place, 'reporter_country_code'));
@@ -138,7 +138,7 @@ function reporterIn(row: JsonObject, place: Place, asked: string | undefined): s
 
 const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'partner');
 
-/** Reads the code of a product: these are often all digits, and may be sent as a number. */
+/** Product codes are often all digits, and may be sent as numbers. */
 function productIn(row: JsonObject): string | null {
   return stringIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
 }
@@ -150,7 +150,7 @@ function yearIn(row: JsonObject): number | null {
 
 export const endpoints = { tradeOverview, tradeFlows, tradePartners, tradeProducts };
 
-/** All flows there are go one of these ways. */
+/** Every flow is one or the other. */
 const WAYS = ['export', 'import'] as const;
 
 function flowList(

@@ -16,7 +16,7 @@ export const graphiql = definePlugin({
         routes: async (app, host) => (await import('./routes.ts')).graphiqlRoute(app, host, api),
         graphql(request, reply) {
           if (!wantsPage(request)) return false;
-          // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
+          // Relative, since a proxy may serve the gateway below a path.
           reply.redirect('graphiql', 302);
           return true;
         },
@@ -25,7 +25,7 @@ export const graphiql = definePlugin({
   },
 });
 
-/** True if a browser was pointed here by hand: it wants a page, and sends no operation. */
+/** True for a person with a browser, who sends no operation. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }

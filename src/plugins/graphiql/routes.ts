@@ -12,14 +12,12 @@ import { hasCopy } from '../../graphql/request/entity-tags.ts';
 import { taggedText } from '../../server/http.ts';
 import { packageFile } from '../../shared/own-version.ts';
 
-/** The folder into which `npm run build` puts the pages. */
 const BUILT = packageFile('dist/graphiql/');
 
 const PAGE = `${BUILT}index.html`;
 
 const ASSETS = `${BUILT}assets/`;
 
-/** Types of the files that the page asks for. */
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -28,22 +26,18 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Headers of files whose names change with their contents. */
 const LASTING = {
   'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
   'x-content-type-options': 'nosniff',
 };
 
-/** Characters of a header that is read: the longest take milliseconds. */
+/** Characters; parsing the longest possible header would take milliseconds. */
 const MAX_ACCEPTED = 300;
 
 const negotiator = new Negotiator({ supportedValues: ['br', 'gzip', 'identity'] });
 const [unpack, gzip] = [promisify(brotliDecompress), promisify(zlibGzip)];
 
-/**
- * Content security policy of the page: nothing from elsewhere, and no script in the page but its own, each named by its digest.
- * Styles are the exception: the editor makes them as it goes, and nobody else's text ever becomes part of the page.
- */
+/** Allows inline scripts by digest. Inline styles are all allowed, since the editor makes them as it goes. */
 function policyOf(page: string): string {
   const inlineScripts = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, text = '']) => text);
   const scripts = inlineScripts.map((text) => `'sha256-${hash('sha256', text, 'base64')}'`);
@@ -54,16 +48,11 @@ function policyOf(page: string): string {
   ].join('; ');
 }
 
-/** What the plugin of that name tells of its pages. */
 interface PublicPages {
   documents(): readonly { readonly name: string; readonly title: string | null; readonly text: string }[];
 }
 
-/**
- * Serves GraphiQL at `/graphiql`, from files that were built and compressed beforehand; a browser that opens `/` lands
- * there. No address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its
- * own.
- */
+/** Serves the built pages. All addresses are relative, so that a proxy may serve them below a path. */
 export async function graphiqlRoute(
   app: FastifyInstance,
   { demoKeys, trusted, config: { sourceNames, publicUrl } }: HttpHost,
@@ -72,7 +61,7 @@ export async function graphiqlRoute(
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
     await app.register(assets);
-    // The tag alone says if they are cached, as elsewhere.
+    // `Cache-Control: no-cache` of a reload must not defeat the tag.
     app.addHook('onRequest', async ({ headers }) => {
       if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
     });
@@ -104,7 +93,7 @@ export async function graphiqlRoute(
   app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
 }
 
-/** Serves the files that the page asks for, each of which is there as Brotli alone: others get it unpacked. */
+/** Files only exist as Brotli; clients that don't accept it get them unpacked. */
 async function assets(app: FastifyInstance): Promise<void> {
   const names = new Set(readdirSync(ASSETS));
   const packed = new Map<string, Promise<Buffer>>();
@@ -130,14 +119,13 @@ async function assets(app: FastifyInstance): Promise<void> {
     index: false,
     preCompressed: true,
     cacheControl: false,
-    // The tag tells of a change already, and nobody asks for a part: two headers less for each of thirty files.
+    // Neither header is of use here: the tag shows changes, and nobody requests ranges.
     lastModified: false,
     acceptRanges: false,
     setHeaders: (reply) => reply.headers(LASTING),
   });
 }
 
-/** @param page null if it is not built */
 function pageHandler(page: string | null) {
   if (page === null) return async (_request: FastifyRequest, reply: FastifyReply) => notBuilt(reply);
   const policy = policyOf(page);
@@ -153,13 +141,13 @@ function pageHandler(page: string | null) {
   };
 }
 
-/** Returns the page without words on a sandbox where there is none, and without questions that may not run. */
+/** Removes what is said of the sandbox where there is none, and example queries that may not run. */
 function opened(page: string, isSandbox: boolean, isTrustedOnly: boolean): string {
   if (isTrustedOnly) return page.replace(/<section class="opening".*?<\/section>/s, '');
   return isSandbox ? page : page.replace(/<span class="of-sandbox">.*?<\/span>/s, '');
 }
 
-/** Returns the page of `/graphiql/` with its addresses as they are from `/graphiql`. */
+/** Adapts the relative addresses of `/graphiql/` to `/graphiql`. */
 function besideAssets(page: string): string {
   return page.replaceAll(/(?<=(?:src|href)=")(\.\.?)\//g, (_, from) => (from === '.' ? './graphiql/' : './'));
 }

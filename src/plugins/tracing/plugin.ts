@@ -18,7 +18,6 @@ const protocol = z
   .enum(PROTOCOLS, 'must be http/protobuf or http/json: traces are not sent by gRPC')
   .optional();
 
-/** What counts unless all is disabled. */
 const Checked = z.object({
   OTEL_TRACES_EXPORTER: z.literal('otlp', 'must be otlp or none').optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
@@ -57,7 +56,7 @@ function isDisabled({ OTEL_SDK_DISABLED: isOff, OTEL_TRACES_EXPORTER: exporter }
   return isOff?.toLowerCase() === 'true' || exporter === 'none';
 }
 
-/** Returns the protocol of traces; null if no address or exporter is given for them, or all is disabled. */
+/** Null if traces are disabled, or have neither exporter nor address. */
 function protocolIn(given: Given): OtlpProtocol | null {
   const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = given;
   const isOn = OTEL_TRACES_EXPORTER ?? OTEL_EXPORTER_OTLP_ENDPOINT ?? OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;

@@ -30,13 +30,11 @@ import { errorNameOf, type Trace } from '../../service/trace.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { ownVersion } from '../../shared/own-version.ts';
 
-/** The protocol in which traces are sent over HTTP. */
 export type OtlpProtocol = 'http/protobuf' | 'http/json';
 
 /**
- * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
- * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
- * @param onError called with the error that keeps traces from being sent
+ * Sends OpenTelemetry traces as OTLP over HTTP, configured by its own environment variables. Contexts are passed as
+ * arguments, so there is no need to track asynchronous calls.
  */
 export async function openTracing(protocol: OtlpProtocol, onError: (error: Error) => void): Promise<Plugin> {
   const report = (message: string) => onError(new Error(excerpt(message)));
@@ -126,16 +124,16 @@ class SpanTrace implements Trace {
   }
 }
 
-/** Copies lists: OpenTelemetry's may be changed. */
 type Attributed = Parameters<Trace['set']>[0];
 
+/** OpenTelemetry wants mutable lists. */
 function copied(attributes: Attributed): Record<string, string | number | boolean | string[]> {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
   );
 }
 
-/** Begins a span for each operation, or goes on with the trace of its client. */
+/** A span for each operation, which continues the client's trace if there is one. */
 function tracedOperationsStage(next: Handle, means: Means): Handle {
   return (incoming) => {
     const { headers } = incoming.request;
@@ -147,7 +145,7 @@ function tracedOperationsStage(next: Handle, means: Means): Handle {
       trace.end(response.status >= 500 ? String(response.status) : undefined);
       return response;
     };
-    /** Ends an operation that is answered in parts with the last of them. */
+    // An answer in parts ends with the last of them.
     const endsWith = (response: GatewayResponse) => {
       onceOver(incoming.delivery, () => end(response));
       return response;
@@ -165,7 +163,7 @@ function tracedOperationsStage(next: Handle, means: Means): Handle {
   };
 }
 
-/** Makes a span for each call with all its attempts and waits. */
+/** A span for each call, with all its attempts and waits. */
 function tracedCallsStage(next: Send): Send {
   return (call, sending) => {
     const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
@@ -173,7 +171,7 @@ function tracedCallsStage(next: Send): Send {
   };
 }
 
-/** Makes a span for each request that is sent, which the service is told of. */
+/** A span for each request that is sent, announced to the service. */
 function tracedAttempt({ route }: Call, { trace: parent }: Pick<Sending, 'trace'>): AttemptWatcher | null {
   if (parent === undefined) return null;
   const resent = parent.begun > 0 ? { 'http.request.resend_count': parent.begun } : {};
