@@ -48,10 +48,73 @@ interface Lack {
 /** Asks in parts for a list that is as long as an answer may be, or shorter than the service's own count. */
 export async function narrowed<Params extends YearsParams, Row>(
   params: Params,
-  parts: NarrowedParts<Params, Row>,
+  { ask, limit, partsOf, yearOf, passes, areAllDated }: NarrowedParts<Params, Row>,
 ): Promise<NarrowedList<Row> | null> {
-  const first = await parts.ask(params);
-  return first && completed(params, first, parts, { left: MAX_FURTHER_CALLS });
+  let callsLeft = MAX_FURTHER_CALLS;
+
+  /** Null if the service refuses the parameters, or no further call is allowed. */
+  async function askForPart(part: Params): Promise<RowList<Row> | null> {
+    try {
+      return await ask(part);
+    } catch (error) {
+      const isNoMore =
+        error instanceof Failure && ['BAD_USER_INPUT', 'OPERATION_TOO_EXPENSIVE'].includes(error.code);
+      if (isNoMore) return null;
+      throw error;
+    }
+  }
+
+  /** False if the service has ignored the parameters. */
+  function isOf(part: Params, row: Row): boolean {
+    const { startYear, endYear } = part;
+    if (!passes(row, part)) return false;
+    if (startYear === undefined && endYear === undefined) return true;
+    const year = yearOf(row);
+    return year !== null && year >= (startYear ?? year) && year <= (endYear ?? year);
+  }
+
+  /** Splits years into two ranges at the median of the rows; null if there is no smaller range. */
+  function inYears(whole: Params, rows: readonly Row[]): readonly Params[] | null {
+    const { startYear, endYear } = whole;
+    const years = rows.map(yearOf).filter((year) => year !== null);
+    const middle = years.sort((a, b) => a - b)[Math.floor(years.length / 2)];
+    if (middle === undefined || (startYear !== undefined && startYear === endYear)) return null;
+    const end = startYear === undefined || middle > startYear ? middle - 1 : middle;
+    return [
+      { ...whole, endYear: end },
+      { ...whole, startYear: end + 1 },
+    ];
+  }
+
+  async function completed(whole: Params, list: RowList<Row>): Promise<NarrowedList<Row>> {
+    const { rows, total, received } = list;
+    const lack = lackOf(list, limit);
+    const cut = { rows, lack };
+    if (lack === null) return cut;
+    const byKind = partsOf?.(whole) ?? null;
+    const isByYears = byKind === null;
+    const isCounted = total !== null && total > received;
+    // Without a count, rows without a year would be lost unnoticed.
+    if (isByYears && !areAllDated && !isCounted) return cut;
+    const pieces = byKind ?? inYears(whole, rows);
+    if (pieces === null || pieces.length > callsLeft) return cut;
+    callsLeft -= pieces.length;
+
+    const lists: NarrowedList<Row>[] = [];
+    for (const piece of pieces) {
+      const part = await askForPart(piece);
+      if (part === null || !part.rows.every((row) => isOf(piece, row))) return cut;
+      lists.push(await completed(piece, part));
+    }
+    const undated = isByYears ? rows.filter((row) => yearOf(row) === null) : [];
+    const all = [...lists.flatMap((part) => part.rows), ...undated];
+    if (!holdsAllOf(rows, all, yearOf)) return cut;
+    const leftOut = sumOf(lists.map((part) => leftOutOf(part.rows)));
+    return { rows: withLeftOut(all, leftOut), lack: lackOfSum(list, all.length, lists) };
+  }
+
+  const first = await ask(params);
+  return first && completed(params, first);
 }
 
 function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
@@ -63,36 +126,6 @@ function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
     // The service may have ignored a limit that it doesn't confirm.
     (received === DEFAULT_ROWS && total === null && (limit === null || list.limit === null));
   return isFull ? { count: null } : null;
-}
-
-async function completed<Params extends YearsParams, Row>(
-  params: Params,
-  list: RowList<Row>,
-  parts: NarrowedParts<Params, Row>,
-  calls: { left: number },
-): Promise<NarrowedList<Row>> {
-  const lack = lackOf(list, parts.limit);
-  if (lack === null) return { rows: list.rows, lack };
-  const cut = { rows: list.rows, lack };
-  const byKind = parts.partsOf?.(params) ?? null;
-  const isByYears = byKind === null;
-  // Without a count, rows without a year would be lost unnoticed.
-  if (isByYears && !parts.areAllDated && !(list.total !== null && list.total > list.received)) return cut;
-  const pieces = byKind ?? inYears(params, list.rows, parts.yearOf);
-  if (pieces === null || pieces.length > calls.left) return cut;
-  calls.left -= pieces.length;
-
-  const lists: NarrowedList<Row>[] = [];
-  for (const piece of pieces) {
-    const part = await asked(piece, parts);
-    if (part === null || !part.rows.every((row) => isOf(piece, row, parts))) return cut;
-    lists.push(await completed(piece, part, parts, calls));
-  }
-  const undated = isByYears ? list.rows.filter((row) => parts.yearOf(row) === null) : [];
-  const all = [...lists.flatMap(({ rows }) => rows), ...undated];
-  if (!holdsAllOf(list.rows, all, parts.yearOf)) return cut;
-  const rows = withLeftOut(all, sumOf(lists.map((part) => leftOutOf(part.rows))));
-  return { rows, lack: lackOfSum(list, rows.length, lists) };
 }
 
 /** A service may leave out the last year of a range, so no year may have fewer rows than at first. */
@@ -115,53 +148,6 @@ function lackOfSum(
   // A count that equals the rows of its answer may only count these.
   if (total !== null && total > received) return total > count ? { count: total - count } : null;
   return lists.some(({ lack }) => lack !== null) ? { count: null } : null;
-}
-
-/** Null if the service refuses the parameters, or no further call is allowed. */
-async function asked<Params extends YearsParams, Row>(
-  params: Params,
-  { ask }: NarrowedParts<Params, Row>,
-): Promise<RowList<Row> | null> {
-  try {
-    return await ask(params);
-  } catch (error) {
-    const isNoMore =
-      error instanceof Failure && ['BAD_USER_INPUT', 'OPERATION_TOO_EXPENSIVE'].includes(error.code);
-    if (isNoMore) return null;
-    throw error;
-  }
-}
-
-/** False if the service has ignored the parameters. */
-function isOf<Params extends YearsParams, Row>(
-  params: Params,
-  row: Row,
-  { passes, yearOf }: NarrowedParts<Params, Row>,
-): boolean {
-  const { startYear, endYear } = params;
-  if (!passes(row, params)) return false;
-  if (startYear === undefined && endYear === undefined) return true;
-  const year = yearOf(row);
-  return year !== null && year >= (startYear ?? year) && year <= (endYear ?? year);
-}
-
-/** Splits years into two ranges at the median of the rows; null if there is no smaller range. */
-function inYears<Params extends YearsParams, Row>(
-  params: Params,
-  rows: readonly Row[],
-  yearOf: (row: Row) => number | null,
-): readonly Params[] | null {
-  const { startYear, endYear } = params;
-  const years = rows.map(yearOf).filter((year) => year !== null);
-  const middle = years.sort((a, b) => a - b)[Math.floor(years.length / 2)];
-  if (middle === undefined || (startYear !== undefined && startYear === endYear)) return null;
-  const upTo = { ...params, endYear: middle - 1 };
-  const from = { ...params, startYear: middle };
-  if (startYear === undefined || middle > startYear) return [upTo, from];
-  return [
-    { ...params, endYear: middle },
-    { ...params, startYear: middle + 1 },
-  ];
 }
 
 const FIRST_YEAR = 1900;
