@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { observationNames } from '../../graphql/resolvers/observation-ids.ts';
 import type { Tenant } from '../../keys/tenant.ts';
-import type { ObservationEntry } from '../../observations/entry-reader.ts';
 import type { Outcome } from '../../observations/fetch.ts';
 import { changedAt, type Demand } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
@@ -122,8 +121,10 @@ interface SourceKnowledge {
 }
 
 interface FetchedFigures {
-  readonly cachedEntries: ReadonlyMap<string, ObservationEntry>;
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly demand: Demand;
+  readonly cachedRows: FigureRows | undefined;
+  /** The cached rows, if they are known to be current. */
+  readonly outcome: Outcome;
 }
 
 /** Digits of an instant in milliseconds: revisions compare as text. */
@@ -174,7 +175,7 @@ export class FigureWatch {
     try {
       const fetched = await this.#fetchMissing(missing, sources, task);
       await before;
-      cachedRows = this.#watch(missing, subscriber, fetched, sources.look !== null);
+      cachedRows = this.#watch(fetched, subscriber, sources.look !== null);
       // The lengths of the series are known by now.
       this.#checkSize(demands);
     } catch (error) {
@@ -249,7 +250,7 @@ export class FigureWatch {
     demands: readonly Demand[],
     { look, byMetric }: SourceKnowledge,
     task: Task,
-  ): Promise<FetchedFigures> {
+  ): Promise<readonly FetchedFigures[]> {
     const cachedEntries = await this.#parts.entries.read(this.#tenant, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
     const isCurrent = ({ key, metricKey }: Demand) => {
@@ -257,14 +258,19 @@ export class FigureWatch {
       if (entry === undefined || look === null || sources === null) return false;
       return entry.atMs > look.atMs || areUnchanged({ entry, metricKey }, byMetric, sources);
     };
-    const missing = demands
-      .filter((demand) => !isCurrent(demand))
-      .map((demand) => (look === null ? demand : changedAt(demand, look.atMs)));
-    const came = missing.length === 0 ? null : await task.figures.fetch(missing, task.sending);
-    const outcomes = new Map<string, Outcome>();
-    for (const { key, name } of missing)
-      outcomes.set(key, came?.get(name) ?? new Error(`No outcome of ${key}.`));
-    return { cachedEntries, outcomes };
+    const changed = new Map(
+      demands
+        .filter((demand) => !isCurrent(demand))
+        .map((demand) => [demand.key, look === null ? demand : changedAt(demand, look.atMs)]),
+    );
+    const came = changed.size === 0 ? null : await task.figures.fetch([...changed.values()], task.sending);
+    return demands.map((demand) => {
+      const entry = cachedEntries.get(demand.key);
+      const cachedRows = entry && listedOf(demand, entry.rows);
+      const fetched = changed.get(demand.key);
+      const outcome = fetched === undefined ? cachedRows : came?.get(fetched.name);
+      return { demand, cachedRows, outcome: outcome ?? new Error(`No outcome of ${demand.key}.`) };
+    });
   }
 
   /**
@@ -273,27 +279,24 @@ export class FigureWatch {
    * @returns the cached rows of demands whose rows have changed
    */
   #watch(
-    demands: readonly Demand[],
+    figures: readonly FetchedFigures[],
     subscriber: FigureSubscriber,
-    { cachedEntries, outcomes }: FetchedFigures,
     isLookedAt: boolean,
   ): ReadonlyMap<string, FigureRows> {
     const before = new Map<string, FigureRows>();
-    for (const demand of demands) {
+    for (const { demand, cachedRows, outcome } of figures) {
       const { key } = demand;
-      const entry = cachedEntries.get(key);
-      const old = entry && listedOf(demand, entry.rows);
       let watched = this.#watched.get(key);
       if (watched === undefined) {
-        const outcome = outcomes.get(key) ?? old ?? new Error(`No outcome of ${key}.`);
         const isFailed = outcome instanceof Error;
-        if (isFailed && old === undefined) throw outcome;
-        const rows = isFailed ? (old ?? []) : listedOf(demand, outcome);
+        if (isFailed && cachedRows === undefined) throw outcome;
+        const rows = isFailed ? (cachedRows ?? []) : listedOf(demand, outcome);
         watched = { demand, rows, digest: null, isDue: isFailed || !isLookedAt, subscribers: new Set() };
         this.#watched.set(key, watched);
       }
       watched.subscribers.add(subscriber);
-      if (old !== undefined && changesBetween(old, watched.rows).length > 0) before.set(key, old);
+      if (cachedRows !== undefined && changesBetween(cachedRows, watched.rows).length > 0)
+        before.set(key, cachedRows);
     }
     return before;
   }
