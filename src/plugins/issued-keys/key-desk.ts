@@ -305,32 +305,20 @@ function daysUpTo(nowMs: number, count: number): readonly string[] {
  * @param keys the newest first, whose limits count
  */
 export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[], nowMs: number) {
-  const owners = new Map<string, ForecastOwner>();
-  const note = (
-    of: ForecastOwner['of'],
-    { name, perMonth: limit }: Pick<IssuedKey, 'name' | 'perMonth'>,
-    member: string,
-  ) => {
-    const owner = owners.get(`${of} ${name}`) ?? { name, of, limit, members: new Set() };
-    owner.members.add(member);
-    owners.set(`${of} ${name}`, owner);
-  };
-  for (const key of keys) note('key', key, key.name);
-  for (const { name, group } of keys) if (group !== null) note('group', group, name);
-  return Array.from(owners.values(), ({ name, of, limit, members }) => {
-    const ofMembers = keys.filter((key) => members.has(key.name));
-    const sinceMs = Math.min(...ofMembers.map(({ createdAt }) => msOf(createdAt)));
-    const memberRows = rows.filter(({ key }) => members.has(key));
+  const forecast = (of: 'key' | 'group', holders: readonly IssuedKey[]) => {
+    const [newest] = holders as [IssuedKey];
+    const { name, perMonth: limit } = (of === 'group' ? newest.group : null) ?? newest;
+    const names = new Set(holders.map((key) => key.name));
+    const members = keys.filter((key) => names.has(key.name));
+    const sinceMs = Math.min(...members.map(({ createdAt }) => msOf(createdAt)));
+    const memberRows = rows.filter(({ key }) => names.has(key));
     return { name, of, ...paceOf(memberRows, sinceMs, nowMs, limit), limit };
-  });
-}
-
-/** A key or a group: the calls of its members, by name, count against one limit. */
-interface ForecastOwner {
-  readonly name: string;
-  readonly of: 'key' | 'group';
-  readonly limit: number | null;
-  readonly members: Set<string>;
+  };
+  const grouped = keys.filter(({ group }) => group !== null);
+  return [
+    ...Array.from(Map.groupBy(keys, ({ name }) => name).values(), (own) => forecast('key', own)),
+    ...Array.from(Map.groupBy(grouped, ({ group }) => group?.name).values(), (own) => forecast('group', own)),
+  ];
 }
 
 /** @param sinceMs creation of the oldest key: there can't have been calls before */
