@@ -3,6 +3,7 @@ import { CommandError, formatted } from '../../cli/formats.ts';
 import { readConfig } from '../../config/config.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { TAGS } from '../../service/rights.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { timeIn } from '../../shared/periods.ts';
 import { KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 import { openKeyStore } from './key-store.ts';
@@ -144,7 +145,7 @@ async function workAtDesk(
     console.log(typeof outcome === 'string' ? outcome : JSON.stringify(outcome, null, 2));
   } catch (error) {
     if (error instanceof KeyError) throw new CommandError(error.message);
-    throw new CommandError(`The store of keys failed: ${error instanceof Error ? error.message : error}`);
+    throw new CommandError(`The store of keys failed: ${messageOf(error)}`);
   } finally {
     await store.close();
   }

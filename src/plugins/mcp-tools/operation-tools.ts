@@ -16,6 +16,7 @@ import { ConfigError } from '../../config/config.ts';
 import { isRequired, sampleVariables, variableType } from '../../graphql/cost/samples.ts';
 import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { type JsonSchema, jsonSchemaOf, withWords } from '../../graphql/schema/json-schema.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { PAGE_SCHEMA } from './tool-answer.ts';
 
 export interface OperationTool {
@@ -79,7 +80,7 @@ function readDocument(
     if (error === undefined) return document;
     onError(error.message);
   } catch (error) {
-    onError(error instanceof Error ? error.message : String(error));
+    onError(messageOf(error));
   }
   return null;
 }

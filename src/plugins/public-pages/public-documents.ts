@@ -26,7 +26,7 @@ import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-t
 import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { watchFiles } from '../../graphql/request/trusted.ts';
 import { type PictureLook, presentKind } from '../../shared/drawings.ts';
-import { excerpt, Failure } from '../../shared/errors.ts';
+import { excerpt, Failure, messageOf } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 
 /** Parameters of an address that are no variables. */
@@ -112,7 +112,7 @@ function documentOrError(
     try {
       documents.set(name, publicDocument(name, terms, schema, listed));
     } catch (error) {
-      onError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      onError(`${name}: ${messageOf(error)}`);
     }
   }
   return documents;

@@ -18,6 +18,7 @@ import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { explained, PRICING_KEY } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import { frameOf } from '../../shared/drawings.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
 const EXAMPLES = `
@@ -123,9 +124,7 @@ function onlyQueryOf(text: string, file: string): Query {
   try {
     document = parse(text);
   } catch (error) {
-    throw new CommandError(
-      `${file} is no GraphQL: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CommandError(`${file} is no GraphQL: ${messageOf(error)}`);
   }
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation, ...rest] = operations;
