@@ -8,7 +8,7 @@ import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/req
 import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { errorOf } from '../../graphql/schema/errors.ts';
 import { runHooks } from '../../graphql/schema/run-hooks.ts';
-import { type Bill, openBill } from '../../service/bill.ts';
+import { openBill } from '../../service/bill.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Failure } from '../../shared/errors.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
@@ -59,98 +59,53 @@ interface BegunSubscription {
  * The results of one subscription. An event is taken, and its fields are resolved, when the reader is ready for it. This
  * is no generator, because a generator that waits for an event can't be ended.
  */
-export class EventResults implements LiveResults {
-  readonly #begun: BegunSubscription;
-  readonly #eventWork: EventWork;
-  readonly #parts: OperationMeans;
-  readonly #ends = new AbortController();
-  readonly #total = openBill();
+export function eventResults(
+  { read, request, caller, run: { bill, startedAtMs }, events, onEnd }: BegunSubscription,
+  eventWork: EventWork,
+  { openRun, onError, onOperation, now, config }: OperationMeans,
+): LiveResults {
+  const ends = new AbortController();
+  const total = openBill();
   /** Calls that are not yet on the bill of an event. */
-  #unbilled: Bill;
+  let unbilled = bill;
   /** The errors that ended it. */
-  #errors: ReturnType<typeof liveErrors> = [];
-  #isOver = false;
+  let finalErrors: ReturnType<typeof liveErrors> = [];
+  let isOver = false;
 
-  constructor(begun: BegunSubscription, eventWork: EventWork, parts: OperationMeans) {
-    this.#begun = begun;
-    this.#eventWork = eventWork;
-    this.#parts = parts;
-    this.#unbilled = begun.run.bill;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<ExecutionResult>> {
-    const { reader, theirs } = this.#begun.request;
-    await reader.ready?.();
-    const result = await this.#next();
-    if (result.done) return result;
-    reader.onResult?.();
-    return theirs === undefined ? result : { done: false, value: theirs(result.value) };
-  }
-
-  async #next(): Promise<IteratorResult<ExecutionResult>> {
-    if (this.#isOver) return { done: true, value: undefined };
-    const { events, request } = this.#begun;
-    try {
-      const { done, value } = await events.next();
-      if (done || this.#isOver) return await this.return();
-      const event = value as LiveEvent<unknown>;
-      const result = await this.#eventWork.resolve(event.value, () => this.#resultOf(event));
-      return { done: false, value: result };
-    } catch (error) {
-      const errors = liveErrors([asGraphql(error)], request.requestId, this.#parts.onError);
-      this.#errors = errors;
-      await this.return();
-      return { done: false, value: { data: null, errors } };
-    }
-  }
-
-  async return(): Promise<IteratorResult<ExecutionResult>> {
-    if (!this.#isOver) {
-      this.#isOver = true;
-      this.#ends.abort();
-      const { read, request, caller, run, events, onEnd } = this.#begun;
-      await events.return?.();
-      mergeBill(this.#total, this.#unbilled);
-      if (events instanceof EventQueue) mergeBill(this.#total, events.takeBill());
-      onEnd();
-      const event = {
-        ...eventOf(this.#total, read.operation, this.#errors),
-        ...provenBy(caller),
-        durationMs: this.#parts.now() - run.startedAtMs,
-        requestId: request.requestId,
-      };
-      // Its calls were noted when they were sent.
-      const noCalls = { calls: 0, shared: 0, cached: 0 };
-      const note =
-        caller.note && ((operation: NotedOperation) => caller.note?.({ ...operation, ...noCalls }));
-      this.#parts.onOperation(event, { ...caller, note });
-    }
+  async function end(): Promise<IteratorResult<ExecutionResult>> {
+    if (isOver) return { done: true, value: undefined };
+    isOver = true;
+    ends.abort();
+    await events.return?.();
+    mergeBill(total, unbilled);
+    if (events instanceof EventQueue) mergeBill(total, events.takeBill());
+    onEnd();
+    const event = {
+      ...eventOf(total, read.operation, finalErrors),
+      ...provenBy(caller),
+      durationMs: now() - startedAtMs,
+      requestId: request.requestId,
+    };
+    // Its calls were noted when they were sent.
+    const noCalls = { calls: 0, shared: 0, cached: 0 };
+    const note = caller.note && ((operation: NotedOperation) => caller.note?.({ ...operation, ...noCalls }));
+    onOperation(event, { ...caller, note });
     return { done: true, value: undefined };
   }
 
-  async throw(error: unknown): Promise<never> {
-    await this.return();
-    throw error;
-  }
-
-  async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
-    const { read, request, caller } = this.#begun;
-    const { openRun, onError, config } = this.#parts;
-    const run = openRunOf(openRun, { ...request, signal: this.#ends.signal }, caller);
+  /** Runs an event as an operation of its own, bounded and billed like one. */
+  async function resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
+    const run = openRunOf(openRun, { ...request, signal: ends.signal }, caller);
     const before = openBill();
-    mergeBill(before, this.#unbilled);
+    mergeBill(before, unbilled);
     mergeBill(before, event.bill);
     try {
       mergeBill(run.bill, before);
-      this.#unbilled = openBill();
+      unbilled = openBill();
       if (event.warning !== null)
         run.context.warnings.add({ ...event.warning, path: [rootKey(read.operation)] });
       const { data, errors = [] } = await executeEvent(read, event, run);
-      mergeBill(this.#total, run.bill);
+      mergeBill(total, run.bill);
       const { upstream, warnings } = extensionsOf(run);
       const result = {
         data: data ?? null,
@@ -165,6 +120,40 @@ export class EventResults implements LiveResults {
       run.participant.leave();
     }
   }
+
+  async function nextResult(): Promise<IteratorResult<ExecutionResult>> {
+    if (isOver) return { done: true, value: undefined };
+    try {
+      const { done, value } = await events.next();
+      if (done || isOver) return await end();
+      const event = value as LiveEvent<unknown>;
+      return { done: false, value: await eventWork.resolve(event.value, () => resultOf(event)) };
+    } catch (error) {
+      const errors = liveErrors([asGraphql(error)], request.requestId, onError);
+      finalErrors = errors;
+      await end();
+      return { done: false, value: { data: null, errors } };
+    }
+  }
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const { reader, theirs } = request;
+      await reader.ready?.();
+      const result = await nextResult();
+      if (result.done) return result;
+      reader.onResult?.();
+      return theirs === undefined ? result : { done: false, value: theirs(result.value) };
+    },
+    return: end,
+    async throw(error) {
+      await end();
+      throw error;
+    },
+  };
 }
 
 async function executeEvent(

@@ -167,7 +167,8 @@ export class FigureWatch {
     this.#checkSize([...this.#arriving.values(), ...demands]);
     const missing = demands.filter(({ key }) => !this.#watched.has(key));
     const keys = demands.map(({ key }) => key);
-    const subscriber = new FigureSubscriber(this, keys, this.#parts.clock.now, () => this.#leave(subscriber));
+    const onClose = () => this.#leave(subscriber);
+    const subscriber: FigureSubscriber = createSubscriber(this, keys, this.#parts.clock.now, onClose);
     // Keeps its figures watched if others leave while it waits.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
     for (const demand of missing) this.#arriving.set(demand.key, demand);
@@ -327,55 +328,50 @@ function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
   return newest === null ? rows : [newest];
 }
 
+type FigureSubscriber = ReturnType<typeof createSubscriber>;
+
 /** One subscription to figures. Of those that have changed, it keeps the rows that it was sent last. */
-class FigureSubscriber {
-  readonly keys: readonly string[];
-  readonly queue: EventQueue<ObservationChangesRecord>;
-  readonly #watch: FigureWatch;
-  readonly #now: () => number;
-  readonly #behind = new Map<string, FigureRows>();
-  #wantsAll = false;
-  #lastMs = 0;
+function createSubscriber(
+  watch: FigureWatch,
+  keys: readonly string[],
+  now: () => number,
+  onClose: () => void,
+) {
+  const behind = new Map<string, FigureRows>();
+  let isWhole = false;
+  let lastMs = 0;
 
-  constructor(watch: FigureWatch, keys: readonly string[], now: () => number, onClose: () => void) {
-    this.keys = keys;
-    this.#watch = watch;
-    this.#now = now;
-    this.queue = new EventQueue(
-      () => this.#take(),
-      () => this.#eventOf([], false),
-      onClose,
-    );
-  }
-
-  /** @param rows what it was sent last; older unread rows take precedence */
-  isBehind(key: string, rows: FigureRows): void {
-    if (!this.#wantsAll && !this.#behind.has(key)) this.#behind.set(key, rows);
-  }
-
-  wantsAll(): void {
-    this.#wantsAll = true;
-  }
-
-  #take(): ObservationChangesRecord | null {
-    if (this.#wantsAll) {
-      this.#wantsAll = false;
-      const all = this.keys.flatMap((key) => changesBetween([], this.#watch.rows(key)));
-      return this.#eventOf(all, true);
+  function take(): ObservationChangesRecord | null {
+    if (isWhole) {
+      isWhole = false;
+      const all = keys.flatMap((key) => changesBetween([], watch.rows(key)));
+      return eventOf(all, true);
     }
-    if (this.#behind.size === 0) return null;
-    const changes = this.keys.flatMap((key) => {
-      const before = this.#behind.get(key);
-      return before === undefined ? [] : changesBetween(before, this.#watch.rows(key));
+    if (behind.size === 0) return null;
+    const changes = keys.flatMap((key) => {
+      const before = behind.get(key);
+      return before === undefined ? [] : changesBetween(before, watch.rows(key));
     });
-    this.#behind.clear();
-    return changes.length === 0 ? null : this.#eventOf(changes, false);
+    behind.clear();
+    return changes.length === 0 ? null : eventOf(changes, false);
   }
 
-  #eventOf(changes: ObservationChangesRecord['changes'], isWhole: boolean): ObservationChangesRecord {
-    const atMs = Math.max(this.#now(), this.#lastMs + 1);
-    this.#lastMs = atMs;
-    const revision = `${String(atMs).padStart(REVISION_DIGITS, '0')}-${this.#watch.digest(this.keys)}`;
-    return { changes, isWhole, revision, at: new Date(atMs).toISOString() };
+  function eventOf(changes: ObservationChangesRecord['changes'], areAll: boolean): ObservationChangesRecord {
+    const atMs = Math.max(now(), lastMs + 1);
+    lastMs = atMs;
+    const revision = `${String(atMs).padStart(REVISION_DIGITS, '0')}-${watch.digest(keys)}`;
+    return { changes, isWhole: areAll, revision, at: new Date(atMs).toISOString() };
   }
+
+  return {
+    keys,
+    queue: new EventQueue(take, () => eventOf([], false), onClose),
+    /** @param rows what it was sent last; older unread rows take precedence */
+    isBehind(key: string, rows: FigureRows): void {
+      if (!isWhole && !behind.has(key)) behind.set(key, rows);
+    },
+    wantsAll(): void {
+      isWhole = true;
+    },
+  };
 }

@@ -13,7 +13,7 @@ import type { Caller } from '../../service/caller.ts';
 import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';
 import { EventQueue, noteCalls } from './event-queue.ts';
-import { EventResults, EventWork, type LiveResults, openRunOf } from './event-results.ts';
+import { EventWork, eventResults, type LiveResults, openRunOf } from './event-results.ts';
 import { createFeeds } from './feed.ts';
 import { asGraphql, liveErrors, refused } from './live-errors.ts';
 import { SubscriptionPlaces } from './places.ts';
@@ -72,7 +72,7 @@ export function openSubscriptions(
         request.reader.onEnd();
       };
       const begun = { read, request, caller, run, events: events[Symbol.asyncIterator](), onEnd: end };
-      return { args: read.args, results: new EventResults(begun, eventWork, parts) };
+      return { args: read.args, results: eventResults(begun, eventWork, parts) };
     } finally {
       noteCalls(caller, run.bill);
       run.deadline.stop();
