@@ -21,29 +21,23 @@ type NameCaller = (authorization: string | undefined) => Promise<string>;
 /**
  * Budgets of the calls that tools may send: per caller and hour over HTTP, which has no sessions, or else one for the
  * session of a process. Each call is taken before it leaves, so gateways that share the store never send one too many.
+ * @param nameOf null for the budget of a session
  */
-export class ToolBudgets {
-  readonly limit: number;
-  readonly #store: CallCounts;
-  readonly #nameOf: NameCaller | null;
-  readonly #budgets = new LRUCache<string, ToolBudget>({ max: MAX_KEYS });
-
-  /** @param nameOf null for the budget of a session */
-  constructor(limit: number, store: CallCounts, nameOf: NameCaller | null) {
-    this.limit = limit;
-    this.#store = store;
-    this.#nameOf = nameOf;
-  }
-
-  /** @throws Failure if there is no such caller */
-  async budgetOf(authorization: string | undefined): Promise<ToolBudget> {
-    const isSession = this.#nameOf === null;
-    const name = this.#nameOf === null ? 'session' : await this.#nameOf(authorization);
-    const budget = this.#budgets.get(name) ?? new ToolBudget(name, this.limit, this.#store, isSession);
-    this.#budgets.set(name, budget);
-    return budget;
-  }
+export function createToolBudgets(limit: number, store: CallCounts, nameOf: NameCaller | null) {
+  const budgets = new LRUCache<string, ToolBudget>({ max: MAX_KEYS });
+  return {
+    limit,
+    /** @throws Failure if there is no such caller */
+    async budgetOf(authorization: string | undefined): Promise<ToolBudget> {
+      const name = nameOf === null ? 'session' : await nameOf(authorization);
+      const budget = budgets.get(name) ?? new ToolBudget(name, limit, store, nameOf === null);
+      budgets.set(name, budget);
+      return budget;
+    },
+  };
 }
+
+export type ToolBudgets = ReturnType<typeof createToolBudgets>;
 
 class ToolBudget extends CountedBudget {
   readonly #limit: number;

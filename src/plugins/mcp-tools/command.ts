@@ -16,7 +16,7 @@ import { type CommandHost, type ComposedGateway, definePlugin } from '../../gate
 import { createLog } from '../../server/log.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import { ownBuild } from '../../shared/own-version.ts';
-import { ToolBudgets } from './budgets.ts';
+import { createToolBudgets } from './budgets.ts';
 import { CATALOGUE_SEARCH } from './own-tools.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
@@ -67,7 +67,7 @@ async function serveTools(
         openToolCallers(await composed, keyName),
         ownBuild().version,
         (error) => log.problem(error, 'mcp'),
-        budget === undefined ? null : new ToolBudgets(budget, counts, null),
+        budget === undefined ? null : createToolBudgets(budget, counts, null),
       );
       const authorization = key === undefined ? undefined : `Bearer ${key}`;
       await answerAll(() => open({ authorization }), config.maxBodyBytes);

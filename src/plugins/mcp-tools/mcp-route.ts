@@ -14,7 +14,7 @@ import { readShallowJson } from '../../server/graphql-route.ts';
 import { headError, SHUTTING_DOWN } from '../../server/http.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { ownBuild } from '../../shared/own-version.ts';
-import { ToolBudgets } from './budgets.ts';
+import { createToolBudgets } from './budgets.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
 
@@ -49,7 +49,7 @@ export async function mcpRoute(
     callers,
     ownBuild().version,
     (error, requestId = '') => problem(error, requestId),
-    budget === undefined || counts === null ? null : new ToolBudgets(budget, counts, callers.nameOf),
+    budget === undefined || counts === null ? null : createToolBudgets(budget, counts, callers.nameOf),
   );
   readShallowJson(app);
 
