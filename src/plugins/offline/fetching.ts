@@ -55,8 +55,6 @@ export interface Outcome {
   readonly quota: Price['quota'];
 }
 
-export type Fetching = ReturnType<typeof createFetching>;
-
 function createSpending() {
   const byRoute: Record<string, number> = {};
   const errors: Record<string, number> = {};

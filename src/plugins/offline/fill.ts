@@ -7,9 +7,9 @@ import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
 import { systemClock } from '../../shared/async/clock.ts';
-import { createFetching, type Fetching, type Price } from './fetching.ts';
+import { createFetching } from './fetching.ts';
 import { keyOf, lasting, type Surroundings } from './given.ts';
-import { createPace, type Pace, type PlanLimits } from './pace.ts';
+import { createPace, type PlanLimits } from './pace.ts';
 import { createProgress } from './progress.ts';
 import { questionsIn, type Selection, trustedIn } from './wanted.ts';
 
@@ -155,40 +155,25 @@ export async function fill(
         authorization: `Bearer ${key}`,
         everyMs: options.every === undefined ? null : INTERVALS[options.every] * INTERVAL_SHARE * 1000,
       });
-      return await fetchAll(fetching, { questions, progress, pace, options, around });
+      const price = await fetching.priceOf(questions, options);
+      progress.priced(price);
+      if (price.calls > 0 && !options.yes) {
+        if (around.confirm === null || options.json) {
+          progress.over(null, 'Nothing was sent: say --yes.');
+          return 4;
+        }
+        if (!(await around.confirm('Fetch them? [y/N] '))) return 4;
+      }
+      const outcome = await fetching.fetch(questions, options);
+      progress.over(outcome);
+      if (pace.stopped !== null) return pace.stopped.code === 'MONTHLY_QUOTA_EXCEEDED' ? 3 : 1;
+      return Object.keys(outcome.errors).length === 0 ? 0 : 1;
     } finally {
       await gateway.stop();
     }
   } finally {
     await sandbox?.close();
   }
-}
-
-async function fetchAll(
-  fetching: Fetching,
-  parts: {
-    readonly questions: Parameters<Fetching['priceOf']>[0];
-    readonly progress: ReturnType<typeof createProgress>;
-    readonly pace: Pace;
-    readonly options: FillOptions;
-    readonly around: Surroundings;
-  },
-): Promise<number> {
-  const { questions, progress, pace, options, around } = parts;
-  const price: Price = await fetching.priceOf(questions, options);
-  progress.priced(price);
-  if (price.calls > 0 && !options.yes) {
-    if (around.confirm === null || options.json) {
-      progress.over(null, 'Nothing was sent: say --yes.');
-      return 4;
-    }
-    if (!(await around.confirm('Fetch them? [y/N] '))) return 4;
-  }
-  const outcome = await fetching.fetch(questions, options);
-  progress.over(outcome);
-  if (pace.stopped?.code === 'MONTHLY_QUOTA_EXCEEDED') return 3;
-  if (pace.stopped !== null) return 1;
-  return Object.keys(outcome.errors).length === 0 ? 0 : 1;
 }
 
 function configOf({ env, plugins }: Surroundings, { every }: FillOptions): Config {

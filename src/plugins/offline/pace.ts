@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { definePlugin, type PluginDefinition, type ServiceMeans } from '../../gateway/plugin.ts';
-import type { QuotaRecord } from '../../keys/ledger.ts';
+import type { PlanLimits as DocumentedLimits, QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Clock } from '../../shared/async/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 
-export interface PlanLimits {
+export interface PlanLimits extends DocumentedLimits {
   readonly name: string;
-  readonly requestsPerMinute: number;
-  readonly monthlyRequests: number;
 }
 
 /** Milliseconds that a call may wait after an unexpected 429: into the next minute, but not for the next month. */
