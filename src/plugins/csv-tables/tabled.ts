@@ -28,7 +28,7 @@ export async function tabled(
   const format = tableFormatFor(request.headers.accept);
   if (format === null) return next(request);
   const table = tableFor(request, parts);
-  if (typeof table === 'string') return refused(406, table, request);
+  if (typeof table === 'string') return refused(table, request);
   const response = await next(
     new ChangedRequest(request, { headers: acceptingInstead(request.headers, JSON_ANSWER) }),
   );
@@ -56,9 +56,9 @@ function tableFor(
   }
 }
 
-function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {
+function refused(message: string, { requestId }: GatewayRequest): GatewayResponse {
   return {
-    status,
+    status: 406,
     headers: new Map([
       ['content-type', `${JSON_ANSWER}; charset=utf-8`],
       ['cache-control', 'no-store'],
