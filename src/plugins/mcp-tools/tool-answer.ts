@@ -142,19 +142,11 @@ function packed(members: readonly Member[], room: number): readonly (readonly Me
   return parts;
 }
 
-function textOf({
-  data,
-  errors,
-  warnings,
-  page,
-  upstream,
-}: {
-  readonly data: unknown;
-  readonly errors?: readonly JsonObject[];
-  readonly warnings?: readonly unknown[];
+interface ToolPage extends Omit<ToolAnswer, '_meta'> {
   readonly page?: { readonly number: number; readonly of: number };
-  readonly upstream: Bill;
-}): string {
+}
+
+function textOf({ data, errors, warnings, page, upstream }: ToolPage): string {
   const { calls, cached, shared } = upstream;
   const notes = [
     `Cost: ${calls} call(s) to the metered service; ${cached} answer(s) were cached, ${shared} shared.`,

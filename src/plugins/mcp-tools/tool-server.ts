@@ -299,6 +299,12 @@ function createTools(
   return { listed, workOf };
 }
 
+interface ToolCaller {
+  readonly authorization: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly address?: string | undefined;
+}
+
 /**
  * Serves the tools. Everything goes through the gateway's `handle`, so that bills, limits and admission are those of any
  * other client.
@@ -314,15 +320,7 @@ export function createToolServers(
   const { listed, workOf } = createTools(gateway, onError, budgets);
 
   /** Opens a server of the protocol for one caller, not connected yet. */
-  function open({
-    authorization,
-    requestId,
-    address,
-  }: {
-    readonly authorization: string | undefined;
-    readonly requestId?: string | undefined;
-    readonly address?: string | undefined;
-  }): Server {
+  function open({ authorization, requestId, address }: ToolCaller): Server {
     const server = new Server(
       { name: 'country-graph', version },
       {

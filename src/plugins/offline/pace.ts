@@ -51,20 +51,15 @@ export function createPace({ clock, plan, leave, path, onCall }: PaceParts) {
 
   async function room(tenant: Tenant): Promise<void> {
     for (;;) {
-      const { callsThisMinute, minuteResetsAt, ...left } = await (service as ServiceMeans).quota(tenant);
-      stopped ??= endOf(left);
+      const quota = await (service as ServiceMeans).quota(tenant);
+      stopped ??= endOf(quota);
       if (stopped !== null) throw stopped;
-      if (callsThisMinute < (left.requestsPerMinute ?? plan.requestsPerMinute)) return;
-      await clock.sleep(Math.max(1, Date.parse(minuteResetsAt) - clock.now()));
+      if (quota.callsThisMinute < (quota.requestsPerMinute ?? plan.requestsPerMinute)) return;
+      await clock.sleep(Math.max(1, Date.parse(quota.minuteResetsAt) - clock.now()));
     }
   }
 
-  function endOf({
-    state,
-    callsThisMonth,
-    monthlyRequests,
-    monthResetsAt,
-  }: Omit<QuotaRecord, 'callsThisMinute' | 'minuteResetsAt'>) {
+  function endOf({ state, callsThisMonth, monthlyRequests, monthResetsAt }: QuotaRecord) {
     const most = monthlyRequests ?? plan.monthlyRequests;
     if (state !== 'MONTH_SPENT' && callsThisMonth < most - leave) return null;
     const words =

@@ -20,7 +20,7 @@ export function createProgress(
     },
     priced(price: Price): void {
       planned = priceShown(price, plan);
-      if (!json) note(wordsOf(price, planned));
+      if (!json) note(wordsOf(planned));
     },
     called(): void {
       calls += 1;
@@ -65,12 +65,12 @@ function priceShown({ calls, figures, cached, operations, quota }: Price, plan: 
   };
 }
 
-function wordsOf({ quota }: Price, shown: ReturnType<typeof priceShown>): string {
+function wordsOf(shown: ReturnType<typeof priceShown>): string {
   const { calls, figures, cached, operations, plan, requestsPerMinute, monthlyRequests } = shown;
   const assumed = shown.isPlanAssumed ? ', assumed: --plan names another' : '';
   return [
     `${figures} figures and series, ${cached} of them cached; ${operations} operation(s)`,
-    `Up to ${calls} calls: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${quota.callsThisMonth} are spent`,
+    `Up to ${calls} calls: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${shown.callsThisMonth} are spent`,
     '',
   ].join('\n');
 }
