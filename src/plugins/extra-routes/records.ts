@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../service/records/envelope.ts';
 
-/** A policy. No field is specified to be there: a missing one is null. */
+/** ISO 3166-1 alpha-2, upper case. */
+type Alpha2 = string;
+
+/** No field of a policy is specified to be there: a missing one is null. */
 export interface PolicyRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string | null;
+  readonly countryCode: Alpha2 | null;
   readonly wikidataId: string | null;
   readonly title: string | null;
   /** The record's own word, such as `law`. */
@@ -18,8 +20,7 @@ export interface PolicyRecord {
 }
 
 export interface PolicyOverviewRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
+  readonly countryCode: Alpha2;
   readonly latestPolicy: PolicyRecord | null;
   readonly activePolicyCount: number | null;
   readonly recentPolicies: readonly PolicyRecord[];
@@ -27,16 +28,14 @@ export interface PolicyOverviewRecord {
 }
 
 export interface TradeOverviewRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly countryCode: string;
+  readonly countryCode: Alpha2;
   readonly record: JsonObject;
 }
 
 export interface TradeFlowRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly reporterCode: string | null;
-  /** ISO 3166-1 alpha-2, upper case; of any country of the world. */
-  readonly partnerCode: string | null;
+  readonly reporterCode: Alpha2 | null;
+  /** Of any country of the world. */
+  readonly partnerCode: Alpha2 | null;
   readonly productCode: string | null;
   /** The record's own word, such as `export`. */
   readonly flowType: string | null;
@@ -45,8 +44,7 @@ export interface TradeFlowRecord {
 }
 
 export interface TradePartnerRecord {
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly partnerCode: string | null;
+  readonly partnerCode: Alpha2 | null;
   readonly record: JsonObject;
 }
 
