@@ -127,7 +127,9 @@ async function assets(app: FastifyInstance): Promise<void> {
 }
 
 function pageHandler(page: string | null) {
-  if (page === null) return async (_request: FastifyRequest, reply: FastifyReply) => notBuilt(reply);
+  if (page === null)
+    return async (_request: FastifyRequest, reply: FastifyReply) =>
+      reply.code(404).type('text/plain').send('GraphiQL is not built. Run: npm run build\n');
   const policy = policyOf(page);
   const text = taggedText(() => page);
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -150,8 +152,4 @@ function opened(page: string, isSandbox: boolean, isTrustedOnly: boolean): strin
 /** Adapts the relative addresses of `/graphiql/` to `/graphiql`. */
 function besideAssets(page: string): string {
   return page.replaceAll(/(?<=(?:src|href)=")(\.\.?)\//g, (_, from) => (from === '.' ? './graphiql/' : './'));
-}
-
-function notBuilt(reply: FastifyReply): FastifyReply {
-  return reply.code(404).type('text/plain').send('GraphiQL is not built. Run: npm run build\n');
 }

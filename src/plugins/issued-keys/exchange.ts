@@ -222,9 +222,7 @@ export class Exchange {
       throw new Failure(
         'OVERLOADED',
         'Too many unknown keys are being looked for. Ask again a little later.',
-        {
-          retryAfterSeconds: 1,
-        },
+        { retryAfterSeconds: 1 },
       );
     const look = this.#read(name, cachedKey).finally(() => this.#looks.delete(name));
     this.#looks.set(name, look);

@@ -232,13 +232,13 @@ class SharedStreams {
   ): string | StreamResponse {
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
     const ofHolder = reserved.filter(([, stream]) => stream.holder === holder);
-    const ofKey = ofHolder.length;
     const visitor = isIssued ? visitorOf(raw.ip) : null;
     const ofVisitor = ofHolder.filter(([, stream]) => stream.visitor === visitor).length;
     if (isIssued && ofVisitor >= MAX_RESERVED.ofVisitor)
       return tooMany(`${MAX_RESERVED.ofVisitor} streams of one visitor are reserved and not read.`, raw.id);
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
-    if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`, raw.id);
+    if (ofHolder.length >= most)
+      return tooMany(`${most} streams are reserved under this key and not read.`, raw.id);
     const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
     const [oldest] = ofUnproven;
     if (isUnproven && oldest !== undefined && ofUnproven.length >= MAX_RESERVED.ofUnproven)

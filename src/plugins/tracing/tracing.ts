@@ -80,7 +80,7 @@ class SpanTrace implements Trace {
   readonly span: Span;
   readonly #context: Context;
   readonly #means: Means;
-  #begun = 0;
+  begun = 0;
 
   constructor(span: Span, parent: Context, means: Means) {
     this.span = span;
@@ -88,12 +88,8 @@ class SpanTrace implements Trace {
     this.#means = means;
   }
 
-  get begun(): number {
-    return this.#begun;
-  }
-
   begin(name: string, attributes: Attributed = {}, isCall = false): Trace {
-    this.#begun += 1;
+    this.begun += 1;
     const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
     const span = this.#means.tracer.startSpan(name, { kind, attributes: copied(attributes) }, this.#context);
     return new SpanTrace(span, this.#context, this.#means);
