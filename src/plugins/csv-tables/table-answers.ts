@@ -16,7 +16,7 @@ const STEP_ROWS = 16;
 /** A chunk is handed on once it has so many bytes. */
 const CHUNK_BYTES = 65_536;
 
-/** Greatest length of a table, in greatest lengths of an answer: every row repeats the cells of its outer items. */
+/** A table may be so many times as long as an answer, since every row repeats the cells of its outer items. */
 const LONGER = 16;
 
 /** @param table the list that becomes rows; without one, or without data, the answer stays JSON */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { itemsOf } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
 
-/** Parts of the graph by their names in the setting; each is loaded if that has its name. */
+/** By their names in the setting; a part that isn't named isn't loaded. */
 const PARTS = {
   policy: async () => (await import('./policy.ts')).part,
   trade: async () => (await import('./trade.ts')).part,

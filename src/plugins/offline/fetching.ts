@@ -31,7 +31,7 @@ const TRIES = 3;
 
 const MAX_REMARKS = 20;
 
-/** Cached rows that are in memory at once are those of so many demands. */
+/** Demands whose cached rows are in memory at once. */
 const DEMANDS_AT_ONCE = 2_000;
 
 export interface Price {

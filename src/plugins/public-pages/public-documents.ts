@@ -65,7 +65,7 @@ const PictureTerms = z.strictObject({
   scope: z.enum(['ALL', 'NATIONAL', 'PLACES']).optional(),
 });
 
-/** The operator's file: by name in addresses. */
+/** The operator's file: documents by their names in addresses. */
 const PublicFile = z.record(
   z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes'),
   z.strictObject({

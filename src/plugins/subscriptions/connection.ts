@@ -7,7 +7,7 @@ export type Live = Pick<ComposedGateway, 'enter' | 'holderOf'> & { readonly subs
 
 export type Problem = (error: unknown, requestId: string) => void;
 
-/** Begins a subscription; from then until it is over, its connection isn't idle. */
+/** Until the subscription is over, its connection isn't idle. */
 export async function beginSubscription(
   { subscriptions, enter }: Live,
   request: Omit<LiveRequest, 'reader'> & Pick<GatewayRequest, 'headers' | 'address'>,
@@ -29,10 +29,10 @@ export async function beginSubscription(
   }
 }
 
-/** Milliseconds that a connection may be without a subscription: as long as one of HTTP without a request. */
+/** Milliseconds, as for HTTP connections without a request. */
 const IDLE_MS = 72_000;
 
-/** Ends a connection that nobody uses: calls back after a time without a subscription. */
+/** Calls back once a connection has had no subscription for a while. */
 export class Idleness {
   readonly #onIdle: () => void;
   #underWay = 0;

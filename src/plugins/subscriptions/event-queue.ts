@@ -42,7 +42,7 @@ export function mergeBill(into: Bill, { calls, byRoute, shared, cached }: Bill):
     into.byRoute[route] = (into.byRoute[route] ?? 0) + count;
 }
 
-/** Notes calls that a caller has sent, if somebody counts; those of the bill before were noted already. */
+/** Reports the calls of a bill to whoever counts those of the caller; those of `before` were reported already. */
 export function noteCalls({ note }: Caller, bill: Bill, before = openBill()): void {
   const calls = bill.calls - before.calls;
   const [shared, cached] = [bill.shared - before.shared, bill.cached - before.cached];

@@ -124,7 +124,7 @@ export class SubscriptionPlaces {
     caller: Caller,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    // No client's leaving gives it up, since others wait for it too.
+    // It outlives the client that it was taken for, since others wait for it too.
     taken.admitted ??= {
       caller,
       refusal: this.#admission.enter(caller, { signal: new AbortController().signal }),

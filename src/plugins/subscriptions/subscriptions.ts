@@ -45,7 +45,7 @@ export function openSubscriptions(
   const rules = [...specifiedRules, ...limitRules(config)];
   const places = new SubscriptionPlaces(most, admission);
   const eventWork = new EventWork();
-  /** Pays for parsing texts before their caller is known. */
+  /** Texts are parsed in it before their caller is known. */
   const looks = new Flow();
   let openCount = 0;
 
