@@ -35,32 +35,25 @@ interface WaitingOrder {
 
 /** Waiting orders, drawn round-robin by visitor. */
 class OrdersByVisitor {
+  /** First the visitor whose last turn was longest ago. Several visitors may wait for the same order. */
   readonly #byVisitor = new Map<string, Set<WaitingOrder>>();
-  /** An order has several visitors if they wait for the same picture. */
-  readonly #visitors = new Map<WaitingOrder, string[]>();
-  #bytes = 0;
 
   /** @throws Failure OVERLOADED */
   add(waiting: WaitingOrder, visitor: string, maxBytes: number): void {
     const orders = this.#byVisitor.get(visitor) ?? new Set();
-    const visitors = this.#visitors.get(waiting);
-    const bytes = visitors === undefined ? waiting.order.body.length : 0;
-    const isOver = this.#visitors.size > 0 && this.#bytes + bytes > maxBytes;
-    if (
-      orders.size >= MAX_ORDERS.each ||
-      isOver ||
-      (visitors === undefined && this.#visitors.size >= MAX_ORDERS.all)
-    )
+    const all = this.#all();
+    const isOneTooMany = !all.has(waiting) && all.size >= MAX_ORDERS.all;
+    const isFirst = all.size === 0;
+    const bytes = [...all.add(waiting)].reduce((sum, { order }) => sum + order.body.length, 0);
+    if (orders.size >= MAX_ORDERS.each || isOneTooMany || (!isFirst && bytes > maxBytes))
       throw new Failure('OVERLOADED', 'Too many pictures wait to be drawn. Ask again a little later.', {
         retryAfterSeconds: RETRY_SECONDS,
       });
-    this.#bytes += bytes;
-    this.#visitors.set(waiting, [...(visitors ?? []), visitor]);
     this.#byVisitor.set(visitor, orders.add(waiting));
   }
 
   has(waiting: WaitingOrder): boolean {
-    return this.#visitors.has(waiting);
+    return this.#all().has(waiting);
   }
 
   next(): WaitingOrder | undefined {
@@ -70,15 +63,13 @@ class OrdersByVisitor {
     const [next] = orders;
     this.#byVisitor.delete(visitor);
     this.#byVisitor.set(visitor, orders);
-    if (next === undefined) return undefined;
-    for (const name of this.#visitors.get(next) ?? []) {
-      const otherOrders = this.#byVisitor.get(name);
-      otherOrders?.delete(next);
-      if (otherOrders?.size === 0) this.#byVisitor.delete(name);
-    }
-    this.#visitors.delete(next);
-    this.#bytes -= next.order.body.length;
+    for (const [name, waiting] of this.#byVisitor)
+      if (next !== undefined && waiting.delete(next) && waiting.size === 0) this.#byVisitor.delete(name);
     return next;
+  }
+
+  #all(): Set<WaitingOrder> {
+    return new Set([...this.#byVisitor.values()].flatMap((orders) => [...orders]));
   }
 }
 
