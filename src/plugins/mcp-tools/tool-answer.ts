@@ -109,16 +109,13 @@ function split(value: unknown, room: number): readonly unknown[] {
   const members = Object.entries(value);
   const beside = members.filter(([, member]) => !Array.isArray(member) && bytesOf(member) <= room / 40);
   const isRepeated = beside.length < members.length && bytesOf(beside) <= room / 4;
-  const rest = isRepeated ? members.filter((member) => !beside.includes(member)) : members;
+  const repeated = isRepeated ? beside : [];
+  const rest = members.filter((member) => !repeated.includes(member));
   const left = isRepeated ? room - bytesOf(beside) : room;
   return packed(rest, left).map((part) => {
-    const partMembers = new Map(part);
-    const chosenMembers = members.filter(
-      (member) => partMembers.has(member[0]) || (isRepeated && beside.includes(member)),
-    );
-    return Object.fromEntries(
-      chosenMembers.map(([name, member]) => [name, partMembers.has(name) ? partMembers.get(name) : member]),
-    );
+    const chosen = new Map([...repeated, ...part]);
+    const names = members.map(([name]) => name).filter((name) => chosen.has(name));
+    return Object.fromEntries(names.map((name) => [name, chosen.get(name)]));
   });
 }
 
