@@ -7,7 +7,7 @@ import type { Answer, Call, Send } from '../../service/call.ts';
 import { etlStatus, health, observations } from '../../service/endpoints.ts';
 import { ALL_FIGURES, routeTag, sourceTag } from './tags.ts';
 
-/** Sources and answers that are remembered, over all keys. */
+/** Sources and answers that are cached, over all keys. */
 const MAX_KNOWN = 20_000;
 
 const TIMEOUT_MS = 10_000;
@@ -46,7 +46,7 @@ export function purgeStage({ url, key, tenantCache, onProblem }: PurgeParts): (n
     await response.body?.cancel();
   }
 
-  /** Remembers a value; true if it was another before. */
+  /** Notes a value; true if it was another before. */
   function isChanged(name: string, now: string): boolean {
     const before = seen.get(name);
     seen.set(name, now);

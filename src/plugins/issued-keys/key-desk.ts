@@ -316,8 +316,10 @@ export function forecastsOf(rows: readonly UsageRow[], keys: readonly IssuedKey[
   };
   const grouped = keys.filter(({ group }) => group !== null);
   return [
-    ...Array.from(Map.groupBy(keys, ({ name }) => name).values(), (own) => forecast('key', own)),
-    ...Array.from(Map.groupBy(grouped, ({ group }) => group?.name).values(), (own) => forecast('group', own)),
+    ...Array.from(Map.groupBy(keys, ({ name }) => name).values(), (holders) => forecast('key', holders)),
+    ...Array.from(Map.groupBy(grouped, ({ group }) => group?.name).values(), (holders) =>
+      forecast('group', holders),
+    ),
   ];
 }
 

@@ -177,8 +177,8 @@ class PublicAddress {
 
   /** Returns the document with the further fields that pictures need. */
   #drawnOf(document: PublicDocument): Pick<PublicDocument, 'text' | 'documentId'> {
-    const known = this.#drawnDocuments.get(document);
-    if (known !== undefined) return known;
+    const cachedDocument = this.#drawnDocuments.get(document);
+    if (cachedDocument !== undefined) return cachedDocument;
     const needed = this.#means.withNeededFields(document.text, document.operationName);
     const drawn =
       needed === null
