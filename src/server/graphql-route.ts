@@ -21,6 +21,7 @@ import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
 import { type GatewayResponse, WrittenBody } from '../graphql/request/responses.ts';
+import { openBill } from '../service/bill.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt, type FailureCode } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
@@ -61,7 +62,11 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', excerpt(error.message));
+    const message =
+      error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+        ? 'This content type is not read: send a body of JSON, with `content-type: application/json`.'
+        : excerpt(error.message);
+    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', message);
     problem(error, request.id);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
@@ -256,12 +261,14 @@ export function refuse(
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   const { retryAfterSeconds } = code === SHUTTING_DOWN.code ? SHUTTING_DOWN.fields : {};
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  // A fault of ours may come after calls that nobody has counted.
+  const rest = status === 500 ? {} : { extensions: { upstream: openBill() } };
   return reply
     .code(status)
     .header('content-type', refusalTypeFor(request.headers.accept ?? ''))
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
-    .send(errorBody(code, message, { retryAfterSeconds, requestId: request.id }));
+    .send(errorBody(code, message, { retryAfterSeconds, requestId: request.id }, rest));
 }
 
 /** Adds to `Vary`, and keeps the `Origin` that CORS put there. */

@@ -171,7 +171,14 @@ describe('/graphql', () => {
           },
         },
       ],
+      extensions: { upstream: { calls: 0, byRoute: {}, shared: 0, cached: 0, naive: 0 } },
     });
+  });
+
+  it('/graphql names the content type that it reads where it refuses another', async () => {
+    const { url } = await open(word);
+    const response = await post(url, '{"query":"x"}', { 'content-type': 'text/plain' });
+    expect(await response.text()).toContain('`content-type: application/json`');
   });
 
   it('/graphql takes a body of just the limit', async () => {
