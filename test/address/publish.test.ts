@@ -43,6 +43,7 @@ describe('public pages over the sandbox', () => {
     // Says the price, the address and the frame.
     expect(stdout).toContain('It takes 1 call to the service, and none while');
     const [, address = ''] = /<iframe src="([^"]+)"/.exec(stdout) ?? [];
+    expect(stdout).toContain('title="Lives since 2000"');
     expect(address).toBe(`${origin()}/c/life`);
     await expect.poll(async () => (await fetch(address)).status, { timeout: 15_000 }).toBe(200);
     const page = await (await fetch(`${address}?from=2010`)).text();

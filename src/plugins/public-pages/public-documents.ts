@@ -173,7 +173,7 @@ function publicDocument(
   const { trusted, document, operation } = findDocument(meant, listed);
   const [error] = validate(schema, document);
   if (error !== undefined) throw new Error(error.message);
-  const variables = (operation.variableDefinitions ?? []).map((definition) => variableOf(schema, definition));
+  const variables = variablesOf(schema, operation);
   const operationName = operation.name?.value;
   const tables = tablesBySchema(schema, document, operationName) ?? [];
   const [only] = tables.length === 1 ? tables : [];
@@ -214,6 +214,11 @@ function findDocument(meant: string, listed: readonly TrustedDocument[]) {
     throw new Error(`Several documents are called ${meant}: name one by its hash.`);
   if (first.operation.operation !== OperationTypeNode.QUERY) throw new Error(`${meant} is no query.`);
   return first as { trusted: TrustedDocument; document: DocumentNode; operation: OperationDefinitionNode };
+}
+
+/** @throws Error if one of them can't be a parameter of an address */
+export function variablesOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+  return variableDefinitions.map((definition) => variableOf(schema, definition));
 }
 
 function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
@@ -282,7 +287,7 @@ function readScalar(name: string, type: GraphQLInputType, text: string): unknown
 
 /** Fills in the variables that a title names, as in `Population since $from`. */
 export function headingOf(
-  { title, variables }: PublicDocument,
+  { title, variables }: Pick<PublicDocument, 'title' | 'variables'>,
   given: Readonly<Record<string, unknown>>,
 ): string | null {
   if (title === null) return null;

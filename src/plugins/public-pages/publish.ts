@@ -19,6 +19,7 @@ import { explained, PRICING_KEY } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import { frameOf } from '../../shared/drawings.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { headingOf, variablesOf } from './public-documents.ts';
 import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
 const EXAMPLES = `
@@ -70,7 +71,7 @@ async function publish(
     throw new CommandError(
       `--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`,
     );
-  const price = await priceOf(text, onlyQueryOf(text, file), plugins).catch((error: Error) => {
+  const { price, variables } = await checked(text, onlyQueryOf(text, file), plugins).catch((error: Error) => {
     throw new CommandError(`${file}: ${error.message}`);
   });
   const isSandbox = OF_PAGES.every((one) => env[one] === undefined);
@@ -87,7 +88,11 @@ async function publish(
     '',
     page,
     '',
-    frameOf(page, title ?? name, new URL('frames.js', page).href),
+    frameOf(
+      page,
+      headingOf({ title: title ?? null, variables }, {}) ?? name,
+      new URL('frames.js', page).href,
+    ),
   ].join('\n');
 }
 
@@ -97,10 +102,10 @@ interface Query {
 }
 
 /**
- * Sends nothing.
+ * Prices a query, and reads its variables. Sends nothing.
  * @throws Error if the query is not valid, or too expensive
  */
-async function priceOf(text: string, { document, operation }: Query, plugins: CommandHost['plugins']) {
+async function checked(text: string, { document, operation }: Query, plugins: CommandHost['plugins']) {
   const observer = { operation() {}, attempt() {}, problem() {} };
   const config = readConfig({ CACHE_URL: 'none' }, plugins);
   const gateway = await createGateway({ config, plugins, upstreamUrl: 'http://127.0.0.1', observer });
@@ -113,7 +118,10 @@ async function priceOf(text: string, { document, operation }: Query, plugins: Co
     const { explain } = extensions;
     if (explain === undefined || errors.length > 0) throw new Error(errors[0]?.message ?? 'It has no price.');
     const { calls } = explain;
-    return `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service, and none while its figures are cached.`;
+    return {
+      price: `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service, and none while its figures are cached.`,
+      variables: variablesOf(gateway.schema, operation),
+    };
   } finally {
     await gateway.stop();
   }
