@@ -74,7 +74,7 @@ describe('tools by HTTP', () => {
         code: {
           type: 'string',
           pattern: '^[A-Za-z]{2}$',
-          description: 'Code of the country, in either case.',
+          description: 'Country code, case-insensitive.',
         },
         page: {
           type: 'integer',
