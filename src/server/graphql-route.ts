@@ -261,7 +261,7 @@ export function refuse(
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   const { retryAfterSeconds } = code === SHUTTING_DOWN.code ? SHUTTING_DOWN.fields : {};
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  // A fault of ours may come after calls that nobody has counted.
+  // An internal error may follow calls that nobody has counted.
   const rest = status === 500 ? {} : { extensions: { upstream: openBill() } };
   return reply
     .code(status)
