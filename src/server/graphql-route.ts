@@ -20,10 +20,9 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
-import { type GatewayResponse, WrittenBody } from '../graphql/request/responses.ts';
-import { openBill } from '../service/bill.ts';
+import { type GatewayResponse, refusalBody, WrittenBody } from '../graphql/request/responses.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
-import { errorBody, excerpt, type FailureCode } from '../shared/errors.ts';
+import { errorBody, excerpt, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
 import { type AnswerSending, flat, headError, hijacked, SHUTTING_DOWN } from './http.ts';
 import { readPacked } from './packed-requests.ts';
@@ -52,7 +51,10 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
 
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
-    if (course.isDraining) return void refuse(request, reply, 503, SHUTTING_DOWN.code, SHUTTING_DOWN.message);
+    if (course.isDraining) {
+      const { code, message, fields } = SHUTTING_DOWN;
+      return void refuse(request, reply, 503, code, message, fields);
+    }
     const error = headError(request.raw);
     if (error !== null) return void refuse(request, reply, error.status, error.code, error.message);
     const refusal = gateway.refuseUnread(request.headers, request.id);
@@ -257,18 +259,18 @@ export function refuse(
   status: number,
   code: FailureCode | 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
   message: string,
+  { retryAfterSeconds }: FailureFields = {},
 ): FastifyReply {
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
-  const { retryAfterSeconds } = code === SHUTTING_DOWN.code ? SHUTTING_DOWN.fields : {};
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   // An internal error may follow calls that nobody has counted.
-  const rest = status === 500 ? {} : { extensions: { upstream: openBill() } };
+  const bodyOf = status === 500 ? errorBody : refusalBody;
   return reply
     .code(status)
     .header('content-type', refusalTypeFor(request.headers.accept ?? ''))
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
-    .send(errorBody(code, message, { retryAfterSeconds, requestId: request.id }, rest));
+    .send(bodyOf(code, message, { retryAfterSeconds, requestId: request.id }));
 }
 
 /** Adds to `Vary`, and keeps the `Origin` that CORS put there. */

@@ -1,12 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
-import { openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, inSlice, mayBeginAtOnce, type PromiseOrValue } from '../../shared/async/turns.ts';
-import { errorBody } from '../../shared/errors.ts';
 import { refusalTypeFor } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
 import { onceOver } from './delivery.ts';
-import type { GatewayResponse } from './responses.ts';
+import { type GatewayResponse, refusalBody } from './responses.ts';
 import type { Handle } from './stages.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
@@ -315,7 +313,6 @@ const MOST_RETRY_SECONDS = 3;
 
 function createOverloaded(maxOperations: number) {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
-  const rest = { extensions: { upstream: openBill() } };
   let count = 0;
   return (accepts = '', requestId = 'none'): GatewayResponse => {
     count += 1;
@@ -326,7 +323,7 @@ function createOverloaded(maxOperations: number) {
       ['vary', 'Authorization'],
       ['retry-after', String(retryAfterSeconds)],
     ]);
-    const body = errorBody('OVERLOADED', message, { retryAfterSeconds, requestId }, rest);
+    const body = refusalBody('OVERLOADED', message, { retryAfterSeconds, requestId });
     return { status: 503, headers, body };
   };
 }

@@ -1,10 +1,9 @@
-import { openBill } from '../../service/bill.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import { errorBody, Failure, type FailureCode } from '../../shared/errors.ts';
+import { Failure, type FailureCode } from '../../shared/errors.ts';
 import { isModern, refusalTypeFor } from './accept.ts';
 import { type CallerOf, type Exchanged, UNPROVEN } from './callers.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
-import type { GatewayResponse } from './responses.ts';
+import { type GatewayResponse, refusalBody } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
 
 /** Keys of a plugin, each of which stands for one of the service's. */
@@ -126,6 +125,6 @@ function refused({ code, message, fields, retryable }: Failure, request: Gateway
   return {
     status,
     headers,
-    body: errorBody(code, message, extensions, { extensions: { upstream: openBill() } }),
+    body: refusalBody(code, message, extensions),
   };
 }

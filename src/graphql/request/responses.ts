@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { openBill } from '../../service/bill.ts';
+import { errorBody } from '../../shared/errors.ts';
 
 /** Request headers on which a cacheable answer depends. */
 export const VARIES = 'Authorization, Accept, X-Explain, X-Offline, X-Absences';
@@ -12,6 +14,11 @@ export interface GatewayResponse {
   readonly body: string | Buffer | AsyncIterable<string> | WrittenBody;
   /** Compressed forms by `Content-Encoding`, if cached. */
   readonly encoded?: Map<string, Promise<Buffer>>;
+}
+
+/** The body of a refusal before anything is run: an error, and a bill without calls. */
+export function refusalBody(...[code, message, fields]: Parameters<typeof errorBody>): string {
+  return errorBody(code, message, fields, { extensions: { upstream: openBill() } });
 }
 
 /** Written no faster than it is read: each chunk is made on demand. */

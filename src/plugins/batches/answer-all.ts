@@ -1,8 +1,7 @@
 import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
-import type { GatewayResponse } from '../../graphql/request/responses.ts';
+import { type GatewayResponse, refusalBody } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
-import { openBill } from '../../service/bill.ts';
 import { isObject } from '../../service/records/envelope.ts';
 import { errorBody } from '../../shared/errors.ts';
 
@@ -130,6 +129,6 @@ function refused(message: string, requestId: string | undefined): GatewayRespons
       ['cache-control', 'no-store'],
       ['vary', 'Authorization'],
     ]),
-    body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
+    body: refusalBody('BAD_REQUEST', message, { requestId }),
   };
 }

@@ -5,11 +5,9 @@ import { type AnswerTable, TooManyFields, tablesBySchema } from '../../graphql/r
 import { textIn } from '../../graphql/request/asked-operation.ts';
 import { isExplained } from '../../graphql/request/plain-requests.ts';
 import { ChangedRequest, type GatewayRequest, isBatch } from '../../graphql/request/requests.ts';
-import { type GatewayResponse, VARIES } from '../../graphql/request/responses.ts';
+import { type GatewayResponse, refusalBody, VARIES } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
-import { openBill } from '../../service/bill.ts';
 import type { Job } from '../../shared/async/turns.ts';
-import { errorBody } from '../../shared/errors.ts';
 import { tableFormatFor, varied, writtenAs } from './table-answers.ts';
 
 /** With this type, the status of an answer tells how the operation went. */
@@ -64,6 +62,6 @@ function refused(message: string, { requestId }: GatewayRequest): GatewayRespons
       ['cache-control', 'no-store'],
       ['vary', VARIES],
     ]),
-    body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
+    body: refusalBody('BAD_REQUEST', message, { requestId }),
   };
 }
