@@ -209,10 +209,9 @@ function watchGateway({ load, state, plugins }: WatchedGateway, metrics: OwnMetr
 
 /** Workers' copies of the counts may be old: of the calls left, the least is nearest. */
 function watchPlans({ recentLimits }: Gateway['state'], metrics: OwnMetrics): void {
-  const each = (name: MetricName, value: 'left' | 'most'): PluginMetric => ({
-    kind: 'gauge',
+  const each = (name: MetricName, value: 'left' | 'most') => ({
+    kind: 'gauge' as const,
     name,
-    help: HELP[name],
     labels: ['key', 'window'],
     values: () =>
       recentLimits(MAX_KEYS).flatMap(({ tenant, limits }) => {

@@ -53,7 +53,7 @@ class OrdersByVisitor {
   }
 
   has(waiting: WaitingOrder): boolean {
-    return this.#all().has(waiting);
+    return [...this.#byVisitor.values()].some((orders) => orders.has(waiting));
   }
 
   next(): WaitingOrder | undefined {
@@ -61,10 +61,11 @@ class OrdersByVisitor {
     if (first === undefined) return undefined;
     const [visitor, orders] = first;
     const [next] = orders;
+    if (next === undefined) return undefined;
     this.#byVisitor.delete(visitor);
     this.#byVisitor.set(visitor, orders);
     for (const [name, waiting] of this.#byVisitor)
-      if (next !== undefined && waiting.delete(next) && waiting.size === 0) this.#byVisitor.delete(name);
+      if (waiting.delete(next) && waiting.size === 0) this.#byVisitor.delete(name);
     return next;
   }
 
