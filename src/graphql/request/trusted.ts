@@ -85,9 +85,10 @@ export async function watchFiles<Content>(
           current = content;
           isBroken = false;
         },
-        (problem) => {
+        async (problem) => {
           isBroken = true;
-          if (isNew) onProblem(problem);
+          // One that has changed while it was read is new at the next look, which tells it then.
+          if (isNew && (await stateOf(path)) === state) onProblem(problem);
         },
       );
     }
