@@ -37,6 +37,7 @@ export function createPlainGateway(upstreamUrl: string) {
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: 10_000,
+    cachedBodyBytes: 4_000_000,
     retries: 2,
     clock: systemClock,
     onAttempt() {},

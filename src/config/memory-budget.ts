@@ -47,6 +47,8 @@ const SHARES = {
   answers: 0.06,
   operations: 0.08,
   names: 0.025,
+  /** In bytes as they came: parsed, they take about as much again. */
+  bodies: 0.02,
   askedLately: 0.03,
   waiting: 0.16,
   answer: 0.08,
@@ -60,11 +62,12 @@ const MOST = {
   answer: 67_108_864,
   operations: 64 * MB,
   names: 60_000,
+  bodies: 32 * MB,
   askedLately: 40_000,
 };
 /** Bytes of one entry. */
 const ITEM_BYTES = { name: 150, askedLately: 250 };
-const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, answer: 4 * MB };
+const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, bodies: 4 * MB, answer: 4 * MB };
 
 const LARGEST_SEMI_MB = 64;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
@@ -119,6 +122,8 @@ export function cacheBounds(division: Division) {
     operationBytes: Math.round(
       Math.min(MOST.operations, Math.max(LEAST.operations, each * SHARES.operations)),
     ),
+    /** Last bodies of the service, whose unchanged rows aren't parsed again. */
+    bodyBytes: Math.round(Math.min(MOST.bodies, Math.max(LEAST.bodies, each * SHARES.bodies))),
   };
 }
 

@@ -31,6 +31,7 @@ export function openService(
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
+    cachedBodyBytes: cacheBounds(config).bodyBytes,
     proxy: outgoingProxyIn(config),
     retries: config.upstreamRetries,
     clock,

@@ -20,6 +20,8 @@ interface UpstreamParts {
   readonly baseUrl: string;
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
+  /** Bound of the cached bodies, in bytes. */
+  readonly cachedBodyBytes: number;
   readonly proxy?: OutgoingProxy;
   /** Further attempts after the first. */
   readonly retries: number;
@@ -56,8 +58,8 @@ interface UpstreamParts {
 export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
-  const { baseUrl, timeoutMs, proxy = null } = parts;
-  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, proxy });
+  const { baseUrl, timeoutMs, cachedBodyBytes, proxy = null } = parts;
+  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, cachedBodyBytes, proxy });
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);

@@ -14,9 +14,8 @@ import type { Read } from './repeated-rows.ts';
 import type { Sending } from './sending.ts';
 import { ENCODINGS } from './unpacking.ts';
 
-/** Bounds of the cache of bodies, in all and each: a full data call of 1,000 rows has half a megabyte. */
-const MAX_CACHED_BYTES = 4 * 1024 * 1024;
-const MAX_BODY_BYTES = 1024 * 1024;
+/** A full data call of 1,000 rows has half a megabyte. */
+const MAX_CACHED_BODY_BYTES = 1024 * 1024;
 
 const OUR_HEADERS = {
   accept: 'application/json',
@@ -32,6 +31,8 @@ export interface HttpOptions {
   readonly now: () => number;
   /** The clock that tells when an answer came; see `steadied`. */
   readonly steadyNow?: () => number;
+  /** Bound of the cached bodies, in bytes as they came. */
+  readonly cachedBodyBytes: number;
   /** Proxies to the service; https always goes through a tunnel. */
   readonly proxy?: OutgoingProxy;
 }
@@ -43,7 +44,8 @@ export interface HttpOptions {
  * connection, a 4xx that is not in the service's own words), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else;
  * redirects are not followed, since the caller's key goes to no other address).
  */
-export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = null }: HttpOptions) {
+export function createHttp(options: HttpOptions) {
+  const { baseUrl, timeoutMs, now, steadyNow = now, cachedBodyBytes, proxy = null } = options;
   const connections = openConnections(proxy);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
@@ -53,8 +55,8 @@ export function createHttp({ baseUrl, timeoutMs, now, steadyNow = now, proxy = n
    * gets what the service has just sent under its own key. Cached bytes are copies, so that they pin no socket buffers.
    */
   const bodies = new LRUCache<string, Read>({
-    maxSize: MAX_CACHED_BYTES,
-    maxEntrySize: MAX_BODY_BYTES,
+    maxSize: cachedBodyBytes,
+    maxEntrySize: MAX_CACHED_BODY_BYTES,
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
   });
 

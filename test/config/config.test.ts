@@ -163,7 +163,8 @@ describe('settings', () => {
         const config = readConfig({ MEMORY_MB: String(mb) }, plugins, free);
         const held = config.cacheMaxBytes + config.answersMaxBytes;
         expect(held).toBeGreaterThan(0.05 * mb * 1e6);
-        expect(held + cacheBounds(config).operationBytes).toBeLessThan(0.45 * mb * 1e6);
+        const { operationBytes, bodyBytes } = cacheBounds(config);
+        expect(held + operationBytes + bodyBytes).toBeLessThan(0.45 * mb * 1e6);
         expect(waitingBounds(config).maxInAll).toBeLessThan(0.2 * mb * 1e6);
         expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
       },
