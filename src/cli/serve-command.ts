@@ -25,7 +25,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
   // The operator has not chosen the settings of samples.
-  if (samples.length === 0) for (const remark of remarksOf(plugins, config)) log.warn(remark);
+  for (const remark of remarksOf(samples.length === 0 ? plugins : [], env, config)) log.warn(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;

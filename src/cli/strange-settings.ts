@@ -1,4 +1,5 @@
 import { type Config, settingNamesOf } from '../config/config.ts';
+import { remarksOnSettings } from '../config/remarks.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
 import { plugins } from '../plugins.ts';
 
@@ -70,6 +71,13 @@ function lettersApart(one: string, other: string): number {
   return longer.length - same - sameEnd;
 }
 
-export function remarksOf(owners: readonly PluginDefinition[], config: Config): readonly string[] {
-  return owners.flatMap(({ name, remarks }) => remarks?.(config.plugins[name] as never, config) ?? []);
+export function remarksOf(
+  owners: readonly PluginDefinition[],
+  env: Readonly<Record<string, string | undefined>>,
+  config: Config,
+): readonly string[] {
+  const ofPlugins = owners.flatMap(
+    ({ name, remarks }) => remarks?.(config.plugins[name] as never, config, env) ?? [],
+  );
+  return [...remarksOnSettings(env, config), ...ofPlugins];
 }

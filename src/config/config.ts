@@ -305,6 +305,8 @@ export function readConfig(
   // Both may be 0, for free ports.
   if (adminPort !== undefined && Number(adminPort) !== 0 && Number(adminPort) === Number(port))
     errors.push('ADMIN_PORT: must be another port than PORT');
+  if (given.TRUSTED_DOCUMENTS_FOR === 'issued' && given.TRUSTED_DOCUMENTS === undefined)
+    errors.push('TRUSTED_DOCUMENTS_FOR: issued needs TRUSTED_DOCUMENTS to name the documents');
   const unfit = sqliteError(given.CACHE_URL ?? '');
   if (unfit !== null) errors.push(`CACHE_URL: ${unfit}`);
   const { sourceNames, errors: ofNames } = sourceNamesIn(given.SOURCE_NAMES);

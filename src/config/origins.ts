@@ -10,6 +10,8 @@ export function originIn(text: string): string | null {
   const plain = isStarred ? text.replace(STAR, '') : text;
   const url = /^https?:\/\//i.test(plain) && !plain.includes('*') ? URL.parse(plain) : null;
   if (url === null || url.username !== '' || url.password !== '') return null;
+  // An origin has no path: it would let in all pages of the host, not those below the path.
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return null;
   if (!isStarred) return url.origin;
   const { protocol, host, hostname } = url;
   const isSite = /^[^.:]+\.[^:]*[a-z][^:]*$/.test(hostname) || hostname === 'localhost';

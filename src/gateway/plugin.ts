@@ -44,8 +44,15 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
   readonly settings: Shape;
   /** Names of plugins that it needs: if it is on and one of them isn't, the start is refused. */
   readonly needs?: readonly string[];
-  /** What may surprise the operator, for the log at the start. */
-  remarks?(settings: z.output<z.ZodObject<Shape>>, config: Config): readonly string[];
+  /**
+   * What may surprise the operator, for the log at the start.
+   * @param given tells settings that were chosen from defaults
+   */
+  remarks?(
+    settings: z.output<z.ZodObject<Shape>>,
+    config: Config,
+    given: Readonly<Record<string, string | undefined>>,
+  ): readonly string[];
   /** Its memory in each process that answers; null if negligible. */
   memory?(settings: z.output<z.ZodObject<Shape>>): MemoryOwner | null;
   /** Options of the command `serve`, each of which stands for settings. */

@@ -3,6 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { remarksOf } from '../../src/cli/strange-settings.ts';
 import { ConfigError, readConfig, settingNamesOf } from '../../src/config/config.ts';
 import {
   autoWorkers,
@@ -87,13 +88,22 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   SUBGRAPH_PREFIX: ['CG', '_', '1_', 'C-G_', 'C_G_'],
   INTROSPECTION: ['true', 'ON', '1'],
   GRAPHIQL: ['yes', 'Off'],
-  CORS_ORIGINS: ['app.example', 'https://app.example, nonsense', 'null'],
+  CORS_ORIGINS: [
+    'app.example',
+    'https://app.example, nonsense',
+    'null',
+    'https://app.example/page',
+    'https://a.example?b',
+  ],
   LOG_LEVEL: ['verbose', 'INFO'],
   OTEL_TRACES_EXPORTER: ['zipkin'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['collector', 'http://collector:99999', 'ftp://collector'],
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['grpc://collector:4317'],
   OTEL_EXPORTER_OTLP_PROTOCOL: ['grpc'],
 };
+
+/** Keeps the samples of the sandbox away, with their settings. */
+const SERVICE = { COUNTRY_DATA_URL: 'http://service.invalid' };
 
 const faultOf = (env: Record<string, string>): string => {
   try {
@@ -369,10 +379,32 @@ describe('settings', () => {
     { CACHE_URL: `sqlite:${tmpdir()}` },
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' },
     { HOST: '192.0.2.1', PORT: '0' },
+    { PURGE_KEY: 'secret', ...SERVICE },
+    { OPERATOR_KEY: 'an-operator-of-ours', ADMIN_PORT: '0', ...SERVICE },
+    { OPERATOR_KEY: 'an-operator-of-ours', COUNTRY_DATA_KEY: 'demo-team' },
+    { TRUSTED_DOCUMENTS_FOR: 'issued', ...SERVICE },
   ])('settings stop the program with one sentence and exit code 2: %j', async (env) => {
     const { code, stdout, stderr } = await run({ PATH: process.env.PATH ?? '', ...env });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(new RegExp(`^The settings have 1 error\\(s\\):\n  ${Object.keys(env)[0]}: .+\n$`));
+  });
+
+  it('settings that do nothing beside others are remarked on, if somebody has chosen them', () => {
+    const remarksOn = (env: Record<string, string>) => remarksOf(plugins, env, readConfig(env, plugins));
+    const long = 'is longer than OPERATION_TIMEOUT_MS';
+    for (const [env, ...remarks] of [
+      [{}],
+      [{ OPERATION_TIMEOUT_MS: '1000', RATE_LIMIT_WAIT_MS: '1000', SUBSCRIPTIONS_POLL_SECONDS: '' }],
+      [{ RATE_LIMIT_WAIT_MS: '60000' }, `RATE_LIMIT_WAIT_MS (60000) ${long} (30000)`],
+      [{ OPERATION_TIMEOUT_MS: '5', UPSTREAM_TIMEOUT_MS: '6' }, `UPSTREAM_TIMEOUT_MS (6) ${long} (5)`],
+      [{ CACHE_URL: 'none', CACHE_TTL_SECONDS: '0', STALE_IF_ERROR_SECONDS: '0' }],
+      [{ CACHE_URL: 'none', CACHE_TTL_SECONDS: '60' }, 'CACHE_TTL_SECONDS does nothing with CACHE_URL=none'],
+      [{ CORS_ORIGINS: '*, https://app.example' }, 'CORS_ORIGINS allows all origins'],
+      [{ SUBSCRIPTIONS: 'on', MAX_SUBSCRIPTIONS: '5' }],
+      [{ MAX_SUBSCRIPTIONS: '5' }, 'MAX_SUBSCRIPTIONS does nothing without SUBSCRIPTIONS=on'],
+      [{ MCP_BUDGET: '5' }, 'MCP_BUDGET does nothing without MCP=on'],
+    ] as const)
+      expect(remarksOn(env)).toEqual(remarks.map((remark) => expect.stringContaining(remark)));
   });
 
   it('settings are checked though others are wrong', () => {

@@ -29,10 +29,14 @@ export const cacheTags = definePlugin({
     PURGE_KEY: z.string().optional(),
   },
   secrets: ['PURGE_KEY'],
-  errors: ({ PUBLIC_ANSWERS: isOn, COUNTRY_DATA_KEY: key }) =>
-    isOn === 'on' && key === undefined
+  errors: ({ PUBLIC_ANSWERS: isOn, COUNTRY_DATA_KEY: key, PURGE_KEY: purgeKey, PURGE_URL: purgeUrl }) => [
+    ...(isOn === 'on' && key === undefined
       ? ['PUBLIC_ANSWERS: is for issued keys alone, so COUNTRY_DATA_KEY must be there to issue them under']
-      : [],
+      : []),
+    ...(purgeKey !== undefined && purgeUrl === undefined
+      ? ['PURGE_KEY: is sent to PURGE_URL alone, so that must be there']
+      : []),
+  ],
   async open(
     { CACHE_TAGS: tagForms, PUBLIC_ANSWERS: arePublic, PURGE_URL: url, PURGE_KEY: key },
     { problem },

@@ -16,9 +16,17 @@ export const issuedKeys = definePlugin({
       .optional(),
   },
   secrets: ['COUNTRY_DATA_KEY', 'OPERATOR_KEY'],
-  errors({ COUNTRY_DATA_KEY: key, CACHE_URL: store = 'memory:', WORKERS: workers = '1', SUBGRAPH_PREFIX }) {
-    if (key === undefined) return [];
+  errors(given) {
+    const {
+      COUNTRY_DATA_KEY: key,
+      CACHE_URL: store = 'memory:',
+      WORKERS: workers = '1',
+      SUBGRAPH_PREFIX,
+    } = given;
     const errors: string[] = [];
+    if (given.OPERATOR_KEY !== undefined && (key === undefined || given.ADMIN_PORT === undefined))
+      errors.push('OPERATOR_KEY: needs ADMIN_PORT to be taken at, and COUNTRY_DATA_KEY to issue keys under');
+    if (key === undefined) return errors;
     if (store === 'none')
       errors.push('COUNTRY_DATA_KEY: issued keys need a store, so CACHE_URL must not be none');
     if (store === 'memory:' && workers !== '1')

@@ -37,6 +37,12 @@ export const mcpTools = definePlugin({
       errors.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
     return errors;
   },
+  remarks: ({ MCP: isOn }, _config, given) =>
+    isOn
+      ? []
+      : ['MCP_BUDGET', 'MCP_KEY']
+          .filter((name) => given[name])
+          .map((name) => `${name} does nothing without MCP=on, but for the command mcp`),
   commands: [
     {
       name: 'mcp',

@@ -11,6 +11,12 @@ export const subscriptions = definePlugin({
     /** Subscriptions of one key at once. */
     MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
   },
+  remarks: ({ SUBSCRIPTIONS: isOn }, _config, given) =>
+    isOn
+      ? []
+      : ['SUBSCRIPTIONS_POLL_SECONDS', 'MAX_SUBSCRIPTIONS']
+          .filter((name) => given[name])
+          .map((name) => `${name} does nothing without SUBSCRIPTIONS=on`),
   async open({ SUBSCRIPTIONS: isOn, SUBSCRIPTIONS_POLL_SECONDS: pollSeconds, MAX_SUBSCRIPTIONS: most }) {
     const { part, partOff } = await import('./resolvers.ts');
     if (!isOn) return { schema: [partOff] };
