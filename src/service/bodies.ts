@@ -46,6 +46,17 @@ export class ReceivedBody {
     return Buffer.concat(this.#chunks, this.length);
   }
 
+  /** Also finds bytes that several chunks share. */
+  includes(bytes: Buffer): boolean {
+    let tail: Buffer = Buffer.alloc(0);
+    return this.#chunks.some((chunk) => {
+      const seam = Buffer.concat([tail, chunk.subarray(0, bytes.length - 1)]);
+      tail = chunk.length < bytes.length ? Buffer.concat([tail, chunk]) : chunk;
+      tail = tail.subarray(Math.max(0, tail.length - bytes.length + 1));
+      return seam.includes(bytes) || chunk.includes(bytes);
+    });
+  }
+
   equals(bytes: Buffer): boolean {
     if (bytes.length !== this.length) return false;
     let at = 0;

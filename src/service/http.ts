@@ -7,6 +7,7 @@ import type { Transport } from './attempt.ts';
 import { read, readText, Unreadable, unspecified } from './bodies.ts';
 import { type Answer, type Call, isElsewhere } from './call.ts';
 import { openConnections } from './connections.ts';
+import { withoutEchoedKey } from './echoed-keys.ts';
 import { health } from './endpoints.ts';
 import { Broken, exchange, Forgotten, Late, type Received } from './exchange.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
@@ -90,7 +91,8 @@ export function createHttp(options: HttpOptions) {
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const result = await read(body, sending.caller, last);
+      const shown = call.isPublic ? body : withoutEchoedKey(body, sending.caller.authorization);
+      const result = await read(shown, sending.caller, last);
       if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {
         const failure = (await failedAnswers()).failureInBody(result.body, call, sending);
         if (failure !== null) throw failure;

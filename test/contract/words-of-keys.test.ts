@@ -2,6 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { openFolder, openIssuing } from '../issued/issuing.ts';
+import { openFixedService } from '../support/fixed-service.ts';
+import { SENT_ROW } from '../support/sent-row.ts';
 
 /** The key that the gateway holds, with all that is written otherwise somewhere. */
 const HELD = 'sk/live+Zr8Qw=2b_Xy.74-Lm~0p';
@@ -122,5 +124,30 @@ describe('the held key in the words of the service', () => {
     });
     expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', detail: '[redacted]' });
     expect(service.requests()).toBe(1);
+  });
+
+  it('a row that repeats the held key comes without it, whoever asks', async () => {
+    using folder = openFolder();
+    const national = { ...SENT_ROW, location_name: null };
+    const links = { self: `https://service.example/v1/data?api_key=${percent(HELD)}&page=1` };
+    await using service = await openFixedService({
+      rows: [{ ...national, trace: `asked by ${HELD}.`, [HELD]: 1, links }],
+    });
+    const env = { COUNTRY_DATA_KEY: HELD };
+    await using program = await openIssuing({ ...folder, upstreamUrl: service.url, env });
+    for (const key of [await program.issue({ name: 'page' }), HELD]) {
+      const query = '{ country(code: "KE") { observation(metricKey: "population_total") { value record } } }';
+      const { data, errors } = await program.ask(query, { key });
+      expect(errors).toEqual([]);
+      expect(data.country.observation).toEqual({
+        value: SENT_ROW.value,
+        record: {
+          ...national,
+          trace: 'asked by [redacted].',
+          '[redacted]': 1,
+          links: { self: 'https://service.example/v1/data?api_key=[redacted]&page=1' },
+        },
+      });
+    }
   });
 });

@@ -20,3 +20,14 @@ it('a received body is copied in one piece, of which it keeps nothing', () => {
   piece.fill('x');
   expect(String(copy)).toBe('whole');
 });
+
+it.each([
+  ['wh', 'ol', 'e'],
+  ['a who', 'le'],
+  ['a', ' whole', ' one'],
+  ['whol', 'whole'],
+  ['w', 'h', '', 'o', 'l', 'e'],
+])('a received body is searched across its pieces: %j %j %j', (...pieces) => {
+  expect(bodyOf(...pieces).includes(Buffer.from('whole'))).toBe(true);
+  expect(bodyOf(...pieces, 'x').includes(Buffer.from('whale'))).toBe(false);
+});

@@ -1,0 +1,35 @@
+import { ReceivedBody } from './bodies.ts';
+
+/** Shorter keys might be words. */
+const LEAST_KEY_LENGTH = 8;
+
+/** What JSON has outside of strings: a key made of it alone might be a figure. */
+const OUTSIDE_STRINGS = /true|false|null|[\d.eE+\-[\]{}:,]/g;
+
+/**
+ * Takes the caller's key out of a body that repeats it: data is cached and shown, and an issued key's caller must not
+ * learn the key that pays. Letters and digits are looked for as they are, since hardly any writer escapes them; all
+ * else in the spellings of JSON, addresses and HTML.
+ */
+export function withoutEchoedKey(body: ReceivedBody, authorization: string | null): ReceivedBody {
+  const key = authorization?.replace(/^bearer +/i, '') ?? '';
+  if (key.length < LEAST_KEY_LENGTH || key.replace(OUTSIDE_STRINGS, '') === '') return body;
+  const runs = key.match(/[a-z\d]+/gi) ?? [];
+  const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '');
+  // Most bodies end here, unread but for this search.
+  if (!body.includes(Buffer.from(longest))) return body;
+  // Each byte is a character, so all others stay as they are.
+  const text = body.copy().toString('latin1');
+  const shown = text.replace(new RegExp(Array.from(key, spellingsOf).join(''), 'gi'), '[redacted]');
+  return shown === text ? body : new ReceivedBody([Buffer.from(shown, 'latin1')]);
+}
+
+/** Returns the pattern of a character of a key within a string of JSON. */
+function spellingsOf(character: string): string {
+  if (/[a-z\d]/i.test(character)) return character;
+  const code = character.charCodeAt(0);
+  const hex = code.toString(16).padStart(2, '0');
+  const plain = String.raw`\x${hex}`;
+  const needsEscape = character === '"' || character === '\\';
+  return `(?:${needsEscape ? '' : `${plain}|`}${String.raw`\\`}(?:${plain}|u00${hex})|%(?:25)*${hex}|&(?:amp;)*(?:#0*${code}|#x0*${hex}|[a-z]{2,8});)`;
+}
