@@ -52,6 +52,30 @@ describe('the plan of an operation', () => {
   });
 
   it.each([
+    ['countries(region: "East Africa") { observation(metricKey: "population_total") { value } }', 2],
+    ['countries(region: "East Africa") { profile { record } }', 55],
+    // As many countries as the operation may ask for.
+    ['countries(region: "East Africa") { profile { record } signals { record } offices { name } }', 55],
+    ['countries(codes: ["KE", "NG"], region: "East Africa") { profile { record } }', 3],
+    ['countriesConnection(first: 3, subregion: "Eastern Africa") { nodes { profile { record } } }', 4],
+    ['indicators(search: "population") { observation(countryCode: "KE") { value } }', 2],
+    ['indicators(source: "world_bank_wdi") { observation(countryCode: "KE") { value } }', 2],
+    ['indicators(keys: ["population_total"]) { name observation(countryCode: "KE") { value } }', 2],
+    ['indicator(key: "population_total") { name observation(countryCode: "KE") { value } }', 2],
+  ])(
+    'the plan of an operation has what lies below a filter of a list that is unknown: %s',
+    async (query, calls) => {
+      await using program = await openProgram();
+      const plan = await program.ask(`{ ${query} }`, EXPLAIN);
+      expect(plan.extensions.explain).toMatchObject({ calls, most: 60 });
+      const run = await program.ask(`{ ${query} }`);
+      expect(run.errors).toEqual([]);
+      expect(run.upstream.calls).toBeLessThanOrEqual(calls);
+      expect(run.upstream.calls).toBeGreaterThan(1);
+    },
+  );
+
+  it.each([
     ['{ health { record } }', '/health'],
     ['{ platformVersion { version record } }', '/v1/platform/version'],
   ])('the plan of an operation of %s tells of no answer that has not come', async (query, route) => {

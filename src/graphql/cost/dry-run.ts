@@ -24,19 +24,20 @@ import { createWarnings } from '../../shared/warnings.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { certaintyOf } from './certainty.ts';
 import { createFewestCalls } from './fewest-calls.ts';
-import type { PricedOperation, PricingParts, Supposed } from './pricing-parts.ts';
+import type { PricedOperation, PricingParts, Supposition } from './pricing-parts.ts';
 import { answeringBy, assumptionsOf } from './stand-in.ts';
 import type { Tally } from './tally.ts';
 import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
 
 /**
  * Prices one operation over a stand-in for the service.
+ * @param share of the rows of an unknown list that a filter lets through
  * @param learned what plans go by; `planning.learned` is the live one, for names and lengths
  */
 export function openDryRun(
   parts: PricingParts,
   { caller, document }: PricedOperation,
-  supposed: Supposed,
+  { supposed, share }: Supposition,
   learned: Learned,
   tally: Tally,
 ) {
@@ -102,6 +103,11 @@ export function openDryRun(
     warnings: createWarnings(),
     maxListItems: parts.maxListItems,
     quota: () => parts.quota(caller.tenant),
+    supposedRows(route, rows) {
+      if (!assumptions.routes.has(route)) return null;
+      tally.hasFiltered = true;
+      return rows.slice(0, Math.ceil(rows.length * share));
+    },
   };
   return {
     context,

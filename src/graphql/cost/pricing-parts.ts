@@ -33,3 +33,9 @@ export interface PricingParts {
  * size. `least`: nothing exists.
  */
 export type Supposed = 'expected' | 'least';
+
+export interface Supposition {
+  readonly supposed: Supposed;
+  /** Of the rows of an unknown list, those that a filter lets through: from 0 to 1. */
+  readonly share: number;
+}

@@ -13,7 +13,7 @@ import { certaintyOf } from './certainty.ts';
 import { dearestField } from './dearest-field.ts';
 import { frozen, openDryRun } from './dry-run.ts';
 import { createFewestCalls } from './fewest-calls.ts';
-import type { PricedOperation, PricingParts, Supposed } from './pricing-parts.ts';
+import type { PricedOperation, PricingParts, Supposition } from './pricing-parts.ts';
 import { openTally, type Tally } from './tally.ts';
 
 type Explanation = {
@@ -27,17 +27,22 @@ type Explanation = {
  */
 export function createPricing(parts: PricingParts) {
   return {
-    /** Null unless the operation takes more than it may. */
-    refusalOf: async (priced: PricedOperation) => (await priceOf(parts, priced, 'expected', false)).refusal,
+    /**
+     * Null unless the operation takes more than it may. What a filter lets through of an unknown list is no reason to
+     * refuse it: the run itself is bounded.
+     */
+    refusalOf: async (priced: PricedOperation) =>
+      (await priceOf(parts, priced, { supposed: 'expected', share: 0 }, false)).refusal,
     /**
      * Warns as the answer would.
      * @returns its failure if it is too expensive to be priced
      */
     async explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure> {
       const limit = parts.maxUpstreamCalls;
-      const expected = await priceOf(parts, priced, 'expected', true);
+      const expected = await expectedPrice(parts, priced);
       if (expected.refusal !== null) return expected.refusal;
-      const range = priceRange(expected, await priceOf(parts, priced, 'least', true), limit);
+      const least = await priceOf(parts, priced, { supposed: 'least', share: 0 }, true);
+      const range = priceRange(expected, least, limit);
       for (const warning of expected.warnings) warnings.add(warning);
       const { calls, byRoute, cached } = expected.bill;
       const naive = Math.max(expected.bill.naive, calls);
@@ -61,15 +66,31 @@ export function createPricing(parts: PricingParts) {
   };
 }
 
+/** Prices that are tried until one is within the limit. */
+const MOST_TRIES = 6;
+
+/** Takes filters to let through all rows of an unknown list, or about as many as the operation may ask for. */
+async function expectedPrice(parts: PricingParts, priced: PricedOperation): Promise<Price> {
+  let share = 1;
+  for (let tries = 1; ; tries += 1) {
+    const price = await priceOf(parts, priced, { supposed: 'expected', share }, true);
+    const { calls } = price.bill;
+    const isTooMuch = price.refusal !== null || calls > parts.maxUpstreamCalls;
+    if (!isTooMuch || !price.hasFiltered || share === 0) return price;
+    share = tries < MOST_TRIES ? share * Math.min(0.9, parts.maxUpstreamCalls / calls) : 0;
+  }
+}
+
 async function priceOf(
   parts: PricingParts,
   priced: PricedOperation,
-  supposed: Supposed,
+  supposition: Supposition,
   isExplained: boolean,
 ) {
+  const { supposed } = supposition;
   const learned = frozen(parts.figures.planning.learned, supposed === 'expected' ? 'untold' : 'unknown');
   const tally = tallyFor(priced, learned, isExplained, parts);
-  const { context, fetchCached } = openDryRun(parts, priced, supposed, learned, tally);
+  const { context, fetchCached } = openDryRun(parts, priced, supposition, learned, tally);
   const { effort, warnings, bill } = context;
   const errors = await runDry(priced, context).catch((error: unknown) => {
     if (error !== effort.refusal) throw error;
@@ -85,6 +106,7 @@ async function priceOf(
     isCertain: tally.isCertain,
     mayBeRenewed: tally.mayBeRenewed,
     mayGuess: tally.mayGuess,
+    hasFiltered: tally.hasFiltered,
     /** Errors before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
     /** As far as cached values tell. */

@@ -9,6 +9,7 @@ import type { YearsWanted } from './years-wanted.ts';
 
 export function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally) {
   const isExpected = supposed === 'expected';
+  const routes = new Set<string>();
   const isCachedEmpty = (code: string, key: string) =>
     learned.hasSeriesRows(code, key) && learned.seriesRows(code, key) === 0;
   return {
@@ -17,7 +18,10 @@ export function assumptionsOf(learned: Learned, supposed: Supposed, years: Years
       isExpected && !isCachedEmpty(code, key) ? years.of(code, key) : [],
     /** True for documented sizes, false for empty. */
     areFilled: isExpected,
-    onAssumedList() {
+    /** Of assumed lists. */
+    routes,
+    onAssumedList(route: string) {
+      routes.add(route);
       tally.isCertain = false;
     },
   };
@@ -53,7 +57,7 @@ export function answeringBy(
     if (call.route === endpoints.observations.route)
       return endpoints.observations.assumed?.(call.target, ASSUMED_METRIC, yearsOf);
     const isList = given.routes.has(call.route);
-    if (isList) assumptions.onAssumedList();
+    if (isList) assumptions.onAssumedList(call.route);
     if (!areFilled) return call.route.includes('{') ? NO_RECORD : isList ? [] : {};
     const endpoint = all.find(({ route }) => route === call.route);
     return endpoint?.assumed?.(call.target, metricOf(tenant), yearsOf) ?? {};

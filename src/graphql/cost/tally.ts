@@ -85,6 +85,8 @@ export function openTally(parts: Ceilings) {
     isCertain: parts.isCertain,
     /** True if checking the sources may spare calls for expired figures. */
     mayBeRenewed: false,
+    /** True if rows of an unknown list were filtered. */
+    hasFiltered: false,
     /** True if figures may be asked for beside the list of their countries, perhaps for nothing. */
     mayGuess: false,
     /** Set if pricing was ended, or the operation takes more than it may. */

@@ -73,7 +73,7 @@ function loadCountries(
   const { codes } = args;
   const { path } = info;
   const ofRegion = (list: readonly CountryRecord[]) =>
-    isOfAnyRegion ? list : warned(context, () => path, within(list, args));
+    isOfAnyRegion ? list : (supposedOf(list, context) ?? warned(context, () => path, within(list, args)));
   if (codes == null) {
     const all = warnedOnceLoaded(context, info, loaders.countries());
     return mapValue(all, (list) => ofRegion(list).map(countryOf));
@@ -104,6 +104,9 @@ function loadCountries(
   if (!areAlone || !(countries instanceof Promise)) return countries;
   return countries.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
 }
+
+const supposedOf = (list: readonly CountryRecord[], context: GraphContext) =>
+  context.supposedRows?.(countries.route, list);
 
 /** Countries of a region. A country that names none may be of it, which the list then says of itself. */
 function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): readonly CountryRecord[] {

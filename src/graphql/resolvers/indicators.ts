@@ -1,4 +1,5 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
+import { indicators } from '../../service/endpoints.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
 import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
@@ -37,12 +38,19 @@ function loadIndicators(
   const passing =
     search == null && source == null
       ? all
-      : mapValue(all, (list) => lists(context, ({ searched }) => searched(list, { search, source })));
+      : mapValue(
+          all,
+          (list) =>
+            context.supposedRows?.(indicators.route, list) ??
+            lists(context, ({ searched }) => searched(list, { search, source })),
+        );
   return mapValue(passing, (records) => {
     const list = warned(context, () => path, records);
     if (keys == null) return list.map(indicatorOf);
-    const byKey = new Map(list.map((record) => [record.key, record]));
     const wanted = [...new Set(keys)];
+    const supposed = context.supposedRows?.(indicators.route, wanted);
+    if (supposed != null) return supposed.map((key) => ({ key }));
+    const byKey = new Map(list.map((record) => [record.key, record]));
     const missing = wanted.filter((key) => !byKey.has(key));
     const chosen = wanted.flatMap((key) => byKey.get(key) ?? []).map(indicatorOf);
     if (missing.length === 0) return chosen;
@@ -84,7 +92,11 @@ export function indicatorByKey(
   checkMetricKey(key);
   const { loaders, batchGate } = context;
   const { metrics } = loaders.listed;
-  const inCatalogue = () => mapValue(loaders.indicator.load(key), (record) => record && indicatorOf(record));
+  const inCatalogue = () =>
+    mapValue(loaders.indicator.load(key), (record) => {
+      if (record !== null) return indicatorOf(record);
+      return context.supposedRows?.(indicators.route, [{ key }])?.[0] ?? null;
+    });
   if (!asksForFiguresOnly(info)) return inCatalogue();
   if (metrics.has(key)) return { key };
   if (metrics.size > 0) return inCatalogue();

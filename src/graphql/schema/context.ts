@@ -132,6 +132,11 @@ export interface GraphContext {
     /** Without a trailing slash; null if the service has no public address. */
     readonly serviceUrl: string | null;
   };
+  /**
+   * While pricing, chooses the rows that a filter is supposed to let through.
+   * @returns null if the list of the route is known, and the filter itself tells
+   */
+  readonly supposedRows?: (<Row>(route: string, rows: readonly Row[]) => readonly Row[] | null) | undefined;
   /** Knows if the service has just refused the key; left out while pricing. */
   readonly gate?: CallGate | undefined;
 }
