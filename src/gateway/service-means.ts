@@ -31,7 +31,10 @@ export function openService(
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
-    cachedBodyBytes: cacheBounds(config).bodyBytes,
+    bodies: {
+      cachedBytes: cacheBounds(config).bodyBytes,
+      areKeysHeld: plugins.some(({ keys }) => keys !== undefined),
+    },
     proxy: outgoingProxyIn(config),
     retries: config.upstreamRetries,
     clock,

@@ -10,7 +10,7 @@ import { cachedStage, type ListCache } from './cached-lists.ts';
 import type { Send } from './call.ts';
 import { coalescedStage } from './coalescing.ts';
 import { CallGate } from './gate.ts';
-import { createHttp } from './http.ts';
+import { type BodyOptions, createHttp } from './http.ts';
 import { createOutage } from './outage.ts';
 import { pacedStage } from './pacing.ts';
 import { retriedStage } from './retries.ts';
@@ -20,8 +20,7 @@ interface UpstreamParts {
   readonly baseUrl: string;
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
-  /** Bound of the cached bodies, in bytes. */
-  readonly cachedBodyBytes: number;
+  readonly bodies: BodyOptions;
   readonly proxy?: OutgoingProxy;
   /** Further attempts after the first. */
   readonly retries: number;
@@ -58,8 +57,8 @@ interface UpstreamParts {
 export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
-  const { baseUrl, timeoutMs, cachedBodyBytes, proxy = null } = parts;
-  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, cachedBodyBytes, proxy });
+  const { baseUrl, timeoutMs, bodies, proxy = null } = parts;
+  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, bodies, proxy });
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);

@@ -24,6 +24,13 @@ const OUR_HEADERS = {
   'user-agent': 'country-graph',
 };
 
+export interface BodyOptions {
+  /** Bound of the cached bodies, in bytes as they came. */
+  readonly cachedBytes: number;
+  /** True if a caller may be answered under a key that isn't the caller's own. */
+  readonly areKeysHeld: boolean;
+}
+
 export interface HttpOptions {
   /** Base address of the service, without a trailing slash. */
   readonly baseUrl: string;
@@ -32,8 +39,7 @@ export interface HttpOptions {
   readonly now: () => number;
   /** The clock that tells when an answer came; see `steadied`. */
   readonly steadyNow?: () => number;
-  /** Bound of the cached bodies, in bytes as they came. */
-  readonly cachedBodyBytes: number;
+  readonly bodies: BodyOptions;
   /** Proxies to the service; https always goes through a tunnel. */
   readonly proxy?: OutgoingProxy;
 }
@@ -46,7 +52,8 @@ export interface HttpOptions {
  * redirects are not followed, since the caller's key goes to no other address).
  */
 export function createHttp(options: HttpOptions) {
-  const { baseUrl, timeoutMs, now, steadyNow = now, cachedBodyBytes, proxy = null } = options;
+  const { baseUrl, timeoutMs, now, steadyNow = now, proxy = null } = options;
+  const { cachedBytes, areKeysHeld } = options.bodies;
   const connections = openConnections(proxy);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
@@ -56,7 +63,7 @@ export function createHttp(options: HttpOptions) {
    * gets what the service has just sent under its own key. Cached bytes are copies, so that they pin no socket buffers.
    */
   const bodies = new LRUCache<string, Read>({
-    maxSize: cachedBodyBytes,
+    maxSize: cachedBytes,
     maxEntrySize: MAX_CACHED_BODY_BYTES,
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
   });
@@ -91,7 +98,8 @@ export function createHttp(options: HttpOptions) {
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const shown = call.isPublic ? body : withoutEchoedKey(body, sending.caller.authorization);
+      const mayRepeatKey = areKeysHeld && !call.isPublic;
+      const shown = mayRepeatKey ? withoutEchoedKey(body, sending.caller.authorization) : body;
       const result = await read(shown, sending.caller, last);
       if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {
         const failure = (await failedAnswers()).failureInBody(result.body, call, sending);
