@@ -37,7 +37,7 @@ export function createPlainGateway(upstreamUrl: string) {
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: 10_000,
-    bodies: { cachedBytes: 4_000_000, areKeysHeld: false },
+    bodies: { cachedBytes: 4_000_000, issuesKeys: false },
     retries: 2,
     clock: systemClock,
     onAttempt() {},

@@ -33,7 +33,7 @@ export function openService(
     timeoutMs: config.upstreamTimeoutMs,
     bodies: {
       cachedBytes: cacheBounds(config).bodyBytes,
-      areKeysHeld: plugins.some(({ keys }) => keys !== undefined),
+      issuesKeys: plugins.some(({ keys }) => keys !== undefined),
     },
     proxy: outgoingProxyIn(config),
     retries: config.upstreamRetries,

@@ -28,7 +28,7 @@ export interface BodyOptions {
   /** Bound of the cached bodies, in bytes as they came. */
   readonly cachedBytes: number;
   /** True if a caller may be answered under a key that isn't the caller's own. */
-  readonly areKeysHeld: boolean;
+  readonly issuesKeys: boolean;
 }
 
 export interface HttpOptions {
@@ -53,7 +53,7 @@ export interface HttpOptions {
  */
 export function createHttp(options: HttpOptions) {
   const { baseUrl, timeoutMs, now, steadyNow = now, proxy = null } = options;
-  const { cachedBytes, areKeysHeld } = options.bodies;
+  const { cachedBytes, issuesKeys } = options.bodies;
   const connections = openConnections(proxy);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
@@ -98,7 +98,7 @@ export function createHttp(options: HttpOptions) {
     sending.onStatus?.(status);
     if (status === 200) {
       const last = bodies.get(call.target);
-      const mayRepeatKey = areKeysHeld && !call.isPublic;
+      const mayRepeatKey = issuesKeys && !call.isPublic;
       const shown = mayRepeatKey ? withoutEchoedKey(body, sending.caller.authorization) : body;
       const result = await read(shown, sending.caller, last);
       if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {

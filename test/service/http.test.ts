@@ -27,7 +27,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
     baseUrl: `http://127.0.0.1:${port}${prefix}`,
     timeoutMs,
     now: () => NOW_MS,
-    bodies: { cachedBytes: 4_000_000, areKeysHeld: true },
+    bodies: { cachedBytes: 4_000_000, issuesKeys: true },
   });
   return {
     requests,
@@ -323,7 +323,7 @@ describe('what is a failure', () => {
       baseUrl: `http://127.0.0.1:${await freePort()}`,
       timeoutMs: 5_000,
       now: () => NOW_MS,
-      bodies: { cachedBytes: 4_000_000, areKeysHeld: true },
+      bodies: { cachedBytes: 4_000_000, issuesKeys: true },
     });
     const sending = {
       caller: callerOf('one', null),
