@@ -12,7 +12,7 @@ interface PooledCall {
   readonly settle: PromiseWithResolvers<readonly unknown[]>;
 }
 
-/** Resolves a field for several runs together: resolvers decide by all objects which figures to ask for. */
+/** Resolves a field for several runs together, since resolvers look at all parents to decide which figures to fetch. */
 class Pooled {
   readonly #isAboutToAsk: () => boolean;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
@@ -73,7 +73,7 @@ function resolveAll(calls: readonly PooledCall[]): void {
   }
 }
 
-/** The `info` of a batch resolver for several runs, the parents of each after those of the one before. */
+/** The `info` of a batch resolver for several runs; their parents are concatenated in the order of the runs. */
 class PooledInfo extends TogetherInfo {
   readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
 
@@ -92,10 +92,10 @@ class PooledInfo extends TogetherInfo {
   }
 }
 
-/** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
+/** A message that follows the first part of an answer, in the order in which clients must receive it. */
 type Delivered<Message> =
   | { readonly kind: 'pending'; readonly of: PendingDelivery }
-  /** A deferred fragment is there: `parts` is all of it that was not written before; or it failed. */
+  /** A deferred fragment is complete: `parts` holds whatever of it was not written before. Or it failed. */
   | {
       readonly kind: 'fragment';
       readonly of: PendingDelivery;
@@ -110,9 +110,9 @@ interface PendingDelivery {
   readonly label: string | undefined;
 }
 
-/** The outcome of a part to tell; the caller's type adds more. */
+/** The outcome of a part that clients are told; the caller's type adds more. */
 interface PartOutcome {
-  /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
+  /** True if it produced nothing: then its errors belong to the enclosing part. */
   readonly isLost: boolean;
 }
 
@@ -120,7 +120,7 @@ interface Fragment extends PendingDelivery {
   readonly parent: Fragment | undefined;
   readonly children: Fragment[];
   readonly parts: RunPart[];
-  /** Parts that are not there yet. */
+  /** Parts that are still pending. */
   left: number;
   /** True if the object that it belongs to has been written. */
   isFound: boolean;
@@ -137,13 +137,13 @@ interface RunPart {
   readonly begun: { readonly what: Fragment; readonly position: Position }[];
   readonly spawned: RunPart[];
   state: 'running' | 'there' | 'lost' | 'told';
-  /** True if its run has begun, or never will. */
+  /** True if its run has started, or never will. */
   isBegun: boolean;
-  /** The outcome to tell, in the caller's type. */
+  /** The outcome, in the caller's type. */
   outcome: unknown;
 }
 
-/** Puts all messages to clients in order: each part after the one it belongs to, and each once. */
+/** Orders all messages to clients: each part is sent once, after the part that encloses it. */
 class DeliveryOrder<Message extends PartOutcome> {
   #pending = 0;
   #changes: Delivered<Message>[] = [];
@@ -174,7 +174,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     }
   }
 
-  /** Gives up a part that nobody is to hear of any more: its parent is lost. */
+  /** Drops a part whose parent is lost: clients are not told of it. */
   #giveUp(part: RunPart): void {
     const wasRunning = part.state === 'running';
     part.state = 'lost';
@@ -185,7 +185,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     for (const other of part.spawned) this.#giveUp(other);
   }
 
-  /** Notes that a part was written: now clients may hear of the parts that begin in it. */
+  /** Records that a part was written, so that the parts nested in it may be announced. */
   noteWritten(part: RunPart): void {
     if (part.state === 'lost') return;
     part.state = 'told';
@@ -195,7 +195,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     for (const what of announced) this.#goOn(what);
   }
 
-  /** Announces a part to come, once the one around it has been written. */
+  /** Announces a pending part, once the enclosing one has been written. */
   #announce(what: Fragment): boolean {
     if (!isDue(what)) return false;
     what.state = 'pending';
@@ -205,7 +205,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     return true;
   }
 
-  /** Tells the available parts of a delivery that was announced. */
+  /** Sends the available parts of an announced delivery. */
   #goOn(what: Fragment): void {
     const failed = what.parts.find(({ state }) => state === 'lost');
     if (failed !== undefined) this.#fail(what, failed);
@@ -222,7 +222,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     this.#goOnWithin(fragment);
   }
 
-  /** Goes on with the fragments within one that is written. */
+  /** Continues with the fragments nested in one that is written. */
   #goOnWithin({ children }: Fragment): void {
     for (const child of children) {
       if (this.#announce(child)) this.#goOn(child);
@@ -249,19 +249,19 @@ function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>):
   };
 }
 
-/** True if a fragment is to be announced: its object is written, and so is the fragment around it. */
+/** True if a fragment may be announced: its object and the enclosing fragment are written. */
 function isDue({ isFound, state, parent, parts }: Fragment): boolean {
   return isFound && state === 'hidden' && isOver(parent) && parts.length > 0;
 }
 
-/** True if a fragment is written, or nothing of it was left to tell apart from the one around it. */
+/** True if a fragment is written, or had no fields of its own beside the enclosing one's. */
 function isOver(fragment: Fragment | undefined): boolean {
   if (fragment === undefined || fragment.state === 'told') return true;
   const { isFound, parts, parent } = fragment;
   return fragment.state === 'hidden' && isFound && parts.length === 0 && isOver(parent);
 }
 
-/** True if a value, or one that it stands in, is lost to an error. */
+/** True if a value or one of its ancestors was nulled by an error. */
 function isGone(position: Position | null): boolean {
   for (let at = position; at !== null; at = at.column.holder.above(at.slot)) {
     if (at.column.isNull(at.slot)) return true;
@@ -269,13 +269,13 @@ function isGone(position: Position | null): boolean {
   return false;
 }
 
-/** Parts of one operation that are delivered apart; any beyond stay in place. */
+/** The most parts of an operation that are delivered separately; further ones stay inline. */
 const MAX_PARTS = 1_000;
 
 /**
- * Executes an operation whose plan has parts that are delivered apart. They begin at once, each in a run of its own
- * beside the others, so that their demands go together. Only their delivery waits: for the part that they belong to,
- * and for those who go with them. A value lost to an error is lost within its own part.
+ * Executes an operation whose plan has deferred parts. All start at once, each in a run of its own, so that their
+ * demands are batched together. Only delivery waits: for the enclosing part, and for parts that are delivered
+ * together. An error nulls values within its own part only.
  */
 export class IncrementalRun<Message extends PartOutcome> {
   readonly #parts: RunParts;
@@ -288,15 +288,15 @@ export class IncrementalRun<Message extends PartOutcome> {
   readonly #pooled: Pooled;
   readonly #runs = new Set<Run>();
   #running = 0;
-  /** Runs that have not begun yet, or that pause. */
+  /** Runs that have not started yet, or are paused. */
   #late = 0;
   #count = 0;
   #ids = 0;
 
   /**
-   * @param write makes the message on an executed part
-   * @param failedPart makes the message on a part that was not executed to its end
-   * @param onChange called if there is something to tell, or nothing more will come
+   * @param write makes the message for an executed part
+   * @param failedPart makes the message for a part whose execution was cut short
+   * @param onChange called when messages are available, or no more will come
    */
   constructor(
     parts: RunParts,
@@ -312,7 +312,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
   }
 
-  /** Executes the first part; afterwards, `take` returns messages on the rest. */
+  /** Executes the first part; afterwards, `take` returns the messages for the rest. */
   async first(): Promise<Executed> {
     const root = { plan: this.#parts.plan.root, object: {} };
     const holder: Holder = { above: () => null, path: () => undefined };
@@ -360,7 +360,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     return run;
   }
 
-  /** Ends all that is still being executed with the error that ends one of it. */
+  /** Ends all runs under way with the error that ended one of them. */
   readonly #onHalt = (error: GraphQLError) => {
     for (const run of this.#runs) run.halt(error);
     this.#parts.onHalt?.(error);
@@ -412,7 +412,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     }
   }
 
-  /** The fragment that a usage stands for at a position: that of the nearest object around it. */
+  /** The fragment that a usage refers to at a position: the one of the nearest enclosing object. */
   #fragmentAt(position: Position, usage: DeferUsage): Fragment | undefined {
     for (let at: Position | null = position; at !== null; at = at.column.holder.above(at.slot)) {
       const fragment = this.#fragments.get(at.column)?.get(at.slot)?.get(usage);
@@ -468,7 +468,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#onChange();
   }
 
-  /** Drops the parts that were to begin in a run that was ended: they never will. */
+  /** Drops the parts that would have started in a run that was ended. */
   #drop(part: RunPart): void {
     for (const other of part.spawned) {
       if (other.isBegun) continue;

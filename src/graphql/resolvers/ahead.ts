@@ -1,7 +1,7 @@
 /**
- * Fetches figures in one round trip with the list of countries. The text says which figures are wanted, so while the
- * list loads they are asked for of the countries that it most likely has: those of its last version, the named one,
- * or the documented ones. If the list lacks them, the call was for nothing.
+ * Fetches figures in the same round trip as the list of countries. The document says which figures are wanted, so
+ * while the list loads they are fetched for the countries that it most likely has: those of its last version, the
+ * named one, or the documented ones. If the list lacks them, the call was wasted.
  */
 import {
   type FieldNode,
@@ -41,7 +41,7 @@ type Loaded = CountryRef | object | readonly CountryRef[] | Page<CountryRef> | n
 
 /**
  * @param loading the countries
- * @param choose picks their codes from those that the list is expected to have
+ * @param choose picks their codes from those that the list is expected to contain
  */
 export function withPrefetchedFigures<Result extends Loaded>(
   loading: PromiseOrValue<Result>,
@@ -55,7 +55,7 @@ export function withPrefetchedFigures<Result extends Loaded>(
   return coming === null ? loading : markPrefetched(afterAll(loading, coming));
 }
 
-/** If no countries come, nothing else waits for the figures, which have to be billed. */
+/** If no countries come, nothing else awaits the figures, whose calls must still be billed. */
 async function afterAll<Result extends Loaded>(
   loading: Promise<Result>,
   coming: Promise<unknown>,
@@ -74,7 +74,7 @@ async function afterAll<Result extends Loaded>(
 interface FiguresField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: RowsField['fieldNodes'];
-  /** Cached if no variables decide the figures. */
+  /** Memoized if the figures don't depend on variables. */
   wanted?: WantedFigures;
 }
 
@@ -91,7 +91,7 @@ interface WantedFigures {
 /** Need only the codes of countries. */
 const BY_CODE: ReadonlySet<string> = new Set(['observation', 'observations', 'observationsConnection']);
 
-/** None if something else below leads to figures. */
+/** Empty if any other field below needs figures. */
 const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly FiguresField[] => {
   const named = getNamedType(info.returnType);
   const type = isAbstractType(named) ? info.schema.getType('Country') : (rowTypeOf(named) ?? named);
@@ -108,7 +108,7 @@ const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly Figure
   return fields;
 });
 
-/** @returns null if the batch has to wait for the countries after all */
+/** @returns null if the figures can't be fetched before the countries are known */
 function prefetchFigures(
   fields: readonly FiguresField[],
   context: GraphContext,
@@ -123,10 +123,10 @@ function prefetchFigures(
     const metricKeys = wanted.flatMap((field) => field.metricKeys);
     const figures = metricKeys.length * codes.length;
     if (figures === 0 || figures > MAX_AHEAD) return null;
-    // A list at hand may show that there is no such indicator.
+    // A cached list may show that there is no such indicator.
     const isKnown = metricKeys.every((key) => loaders.listed.metrics.has(key));
     if (!isKnown && loaders.cachedNames('metrics') !== null) return null;
-    // Before any list has come, some codes may be wrong: other demands must not share a call that fails for that.
+    // Until a first list has been seen, some codes may be wrong, and a call refused for that must not fail other demands.
     const isGuess = codes.length > 1 && !expected.areListed;
     if (isGuess && !areOnlyFigures(info)) return null;
     if (!loaders.mayGuess(isGuess)) return null;
@@ -165,7 +165,7 @@ function latestBy(args: object, field: RowsField): WantedFigures {
   };
 }
 
-/** @throws TypeError if the metrics are those of the catalogue, which has to come first */
+/** @throws TypeError if the metrics come from the catalogue, which must be loaded first */
 function rowsBy(args: object, field: RowsField): WantedFigures {
   const filter = args as ObservationFilter;
   const { metricKeys } = filter;

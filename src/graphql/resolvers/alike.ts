@@ -1,10 +1,10 @@
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 
-/** Least share of common words for a suggestion. */
+/** The least share of common words that makes a suggestion. */
 const LEAST_SHARED = 0.5;
 
 /**
- * Suggestions for an unknown name: first those with most words in common, in any order (`electricity_access_pct`,
+ * Suggestions for an unknown name: first those with the most words in common, in any order (`electricity_access_pct`,
  * `access_electricity_pct`), then those that differ by letters.
  */
 export function alikeNames(name: string, names: readonly string[]): readonly string[] {

@@ -3,7 +3,7 @@ import { Failure } from '../../shared/errors.ts';
 const MAX_CHARACTERS = 200;
 
 /**
- * Refuses strings that no address can carry: unpaired surrogates, or longer than any name.
+ * Refuses strings that can't be sent in a URL: unpaired surrogates, or longer than any name.
  * @throws Failure BAD_USER_INPUT
  */
 export function checkStrings(texts: Readonly<Record<string, unknown>>): void {
@@ -17,7 +17,7 @@ export function checkStrings(texts: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Commas separate keys in a call, so a key with one would ask for something else.
+ * Commas separate keys in a call, so a key that contains one would ask for other keys.
  * @throws Failure BAD_USER_INPUT
  */
 export function checkMetricKey(key: string): void {

@@ -24,15 +24,15 @@ import {
   warnOfCountries,
 } from './warned.ts';
 
-/** Fields that the code alone answers. */
+/** Fields that need nothing but the code. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 
-/** Fields that come from the list, which thus tells at no further call if the country is there. */
+/** Fields that come from the list, which also shows, without a further call, whether the country exists. */
 const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
 const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
 
 interface Selected {
-  /** True if the code is enough for some of it, which then need not fail with the list. */
+  /** True if some of the selection needs the code alone, so that it can survive a failure of the list. */
   readonly isMoreThanCode: boolean;
   readonly isFromList: boolean;
 }
@@ -45,7 +45,7 @@ const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
   };
 });
 
-/** A country that the list can't tell, if it is one of the 54 and its code is enough for some fields; otherwise null. */
+/** What stands in for a list that can't be had: one of the 54, if its code is enough for some fields; otherwise null. */
 function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
   return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }
@@ -59,7 +59,7 @@ const listing = createListing(
   ({ code }) => [code],
 );
 
-/** Countries, all of them or the named ones. Asks for the list only if codes alone won't do. */
+/** All countries, or the named ones. Loads the list only if codes alone don't suffice. */
 function loadCountries(
   args: QueryCountriesArgs,
   context: GraphContext,
@@ -89,7 +89,7 @@ function loadCountries(
       const all = new Map(list.map((record) => [record.code, record]));
       const ofCodes = wanted.flatMap((code) => all.get(code) ?? []);
       const byCodes = new Map(ofRegion(ofCodes).map((record) => [record.code, countryOf(record)]));
-      // A country that the list lacks may be among the rows that can't be read, and is warned of as such.
+      // A country missing from the list may be among its unreadable rows, which have their own warning.
       const isWhole = leftOutOf(list) === null;
       if (isWhole) {
         warnOfCountries(
@@ -108,7 +108,7 @@ function loadCountries(
 const supposedOf = (list: readonly CountryRecord[], context: GraphContext) =>
   context.supposedRows?.(countries.route, list);
 
-/** Countries of a region. A country that names none may be of it, which the list then says of itself. */
+/** Countries of a region. One without a region may belong to it, and the list carries a warning of that. */
 function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): readonly CountryRecord[] {
   const fields = (['region', 'subregion'] as const).filter((field) => filter[field] != null);
   const isOf = (record: CountryRecord, isEnough: (field: 'region' | 'subregion') => boolean) =>
@@ -124,7 +124,7 @@ function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): rea
   return withLeftOut(matching, { count: undecided.length, first });
 }
 
-/** The country of a code; null if there is none. Asks for the list only if the code alone won't do. */
+/** The country of a code; null if there is none. Loads the list only if the code alone doesn't suffice. */
 function countryByCode(
   code: string,
   { loaders }: GraphContext,
@@ -139,7 +139,7 @@ function countryByCode(
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
 
-/** The country of a code as `countryByCode` finds it; its figures are asked for beside the list. */
+/** The country as `countryByCode` finds it; its figures are fetched alongside the list. */
 export function countryNamed(
   code: string,
   context: GraphContext,
@@ -152,12 +152,12 @@ export function countryNamed(
 
 /** The codes of the countries that {@link loadCountries} will find, before the list has come. */
 function expectedOf({ codes, region, subregion }: QueryCountriesArgs, expected: ExpectedCountries) {
-  // Only the list tells which countries are of a region.
+  // Only the list says which countries belong to a region.
   if (region != null || subregion != null) return [];
   return [...new Set(codes ?? expected.codes)].filter((code) => expected.codes.has(code));
 }
 
-/** Puts expected countries in the order of a list; null if only the list itself tells that. */
+/** Sorts expected countries as the wanted list is sorted; null if that depends on the list itself. */
 function inOrder(
   { orderBy, codes }: QueryCountriesArgs,
   expected: readonly string[],
@@ -169,7 +169,7 @@ function inOrder(
   return first.direction === 'DESC' ? expected.toSorted().reverse() : expected.toSorted();
 }
 
-/** The country of an alpha-3 code; null if there is none. Asks for the list only if the alpha-2 code won't do. */
+/** The country of an alpha-3 code; null if there is none. Loads the list only if the alpha-2 code doesn't suffice. */
 export function countryByIso3(
   iso3: string,
   context: GraphContext,
@@ -197,7 +197,7 @@ const observation: BatchResolver<
   const derived = derivedOf(info);
   checkMetricKey(metricKey);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
+  // Read before any await: the objects of a field share one `info`, which moves on to the next (`FieldInfo`).
   let here: BatchInfo['path'] | undefined;
   const path = () => {
     here ??= info.path;

@@ -22,9 +22,9 @@ import { checkMetricKey, checkSince } from './argument-checks.ts';
 import { existingNames } from './existing-names.ts';
 import { warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
-/** A reason for which a number made of two figures would be misread; the words go into a warning. */
+/** Why a number derived from two figures would mislead; the text goes into a warning. */
 export class Misfit {
-  /** Kind of misfit: the same kind is warned of once of a country and indicator. */
+  /** Each kind of misfit is warned of once per country and indicator. */
   readonly kind: string;
   readonly words: string;
 
@@ -36,10 +36,10 @@ export class Misfit {
 
 type Series = readonly ObservationRecord[];
 
-/** Figures, one at least, that go with another: of the same place and part of a year, without copies. */
+/** At least one figure comparable with another: of the same place and part of the year, without duplicates. */
 interface Matching {
   readonly rows: Series;
-  /** True if they are several of which one may be the latest of the whole country. */
+  /** True if there are several, one of which may be the latest national figure. */
   readonly mayBeLatest: boolean;
 }
 
@@ -48,7 +48,7 @@ interface Alike {
   readonly first: ObservationRecord;
 }
 
-/** Rows by year and place, and of these by period: of thousands of days, each is compared with others. */
+/** Rows by year and place, then by period: daily series have thousands of rows to be matched. */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
   readonly newest: ObservationRecord | null;
@@ -78,9 +78,9 @@ function indexOf(rows: Series): SeriesIndex {
 }
 
 /**
- * The figures of a year that go with another one: of the same place, and for the same part of the year, in any
- * spelling. If there are none for another period, figures of a year go with one of the day that a year ends with, too.
- * A period that can't be read goes with the same text alone.
+ * The figures of a year that are comparable with a given one: of the same place and the same part of the year, however
+ * spelt. If the year's figures are all for one period, a calendar year and the last day of a fiscal year match too. A
+ * period that can't be parsed matches the same text only.
  * @param rows rows of one country and indicator
  * @returns null if there is none of that year and place
  */
@@ -101,7 +101,7 @@ export function matching(rows: Series, row: ObservationRecord, year: number): Ma
   return new Misfit('period', words);
 }
 
-/** True if a figure is for the newest period of the whole country, or that can't be known. */
+/** True if a figure is for the newest national period, or that can't be known. */
 function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
   if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
   const [end = null, newestEnd = null] = [periodOf(row)?.lastDay, periodOf(newest)?.lastDay];
@@ -109,8 +109,8 @@ function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): bool
 }
 
 /**
- * Decides which of the figures that go with another one is compared with it: the only one; of several, the one that the
- * service gives as the latest, or else the one of the same source and release. No order of rows decides.
+ * Picks the figure to compare with among the comparable ones: the only one; of several, the one that the service
+ * returns as the latest, otherwise the one of the same source and release. The order of rows never decides.
  * @param latest the latest figure of their country and indicator, if they may be the latest
  */
 export function decided(
@@ -134,14 +134,14 @@ function isSamePeriod(a: ObservationRecord, b: ObservationRecord): boolean {
   return a.year === b.year && a.locationName === b.locationName && periodKeyOf(a) === periodKeyOf(b);
 }
 
-/** True if the figures of a year, all of them for one period, go with another one. */
+/** True if the figures of a year, all for one period, are comparable with another. */
 function isOfPeriod(only: ObservationRecord, row: ObservationRecord, year: number): boolean {
   return (
     periodKeyOf(only) === shiftedKey(row, year - row.year) || areYearAndDay(periodOf(row), periodOf(only))
   );
 }
 
-/** True if one is a year of the calendar, and the other a day: as the last one of a fiscal year, it stands for that. */
+/** True if one is a calendar year and the other a day, which stands for the fiscal year that it ends. */
 function areYearAndDay(a: Period | null, b: Period | null): boolean {
   if (a === null || b === null) return false;
   return (isYear(a) && b.frequency === 'day') || (isYear(b) && a.frequency === 'day');
@@ -151,7 +151,7 @@ function isYear({ frequency, key }: Period): boolean {
   return frequency === 'year' && key.length === 4;
 }
 
-/** The name of a row's period some years later; a text that no rule reads is that of other years, too. */
+/** The name of a row's period some years later; a period that no rule parses is the same in every year. */
 function shiftedKey(row: ObservationRecord, yearsLater: number): string {
   const period = periodOf(row);
   if (period === null || yearsLater === 0) return periodKeyOf(row);
@@ -204,7 +204,7 @@ function nameOf({ countryCode, metricKey, year }: ObservationRecord): string {
 
 type Derived<Args, Value> = BatchResolver<ObservationRecord, Args, GraphContext, Value | null>;
 
-/** Warns of figures that can't be compared, once of each kind for a country and indicator. */
+/** Warns of figures that can't be compared, once per kind, country and indicator. */
 type Warn = (
   row: ObservationRecord,
   parent: number,
@@ -226,7 +226,7 @@ function warningOf({ warnings }: GraphContext, info: BatchInfo): Warn {
   };
 }
 
-/** Warns of figures that others might be compared with, if their period could be read. */
+/** Warns of figures that would be candidates for comparison if their periods could be parsed. */
 function warnOfOperands(outcomes: readonly Outcome[], context: GraphContext, info: BatchInfo): void {
   for (const outcome of outcomes)
     if (!(outcome instanceof Error)) warnedOfPeriods(context, () => info.pathOf(0), outcome);
@@ -240,10 +240,10 @@ function wantedFor(
   return { countryCode, metricKey, ...otherKeys, year, period, isNational: locationName === null };
 }
 
-/** The loaded rows that go with a figure; an Error if the rows could not be had. */
+/** The loaded rows comparable with a figure; an Error if they could not be loaded. */
 type Counterpart = Matching | Misfit | Error | null;
 
-/** The figure that another one is compared with. */
+/** The figure to compare another one with. */
 type Operand = ObservationRecord | Misfit | Error | null;
 
 const findIn = (outcome: Outcome, row: ObservationRecord, year: number): Counterpart =>
@@ -351,7 +351,7 @@ function compared(
   };
 }
 
-/** The misfit to warn of if there is no figure of a year, but there are earlier ones; otherwise null. */
+/** The misfit to warn of if a year has no figure, but earlier years have; otherwise null. */
 function gapIn(rows: Outcome, row: ObservationRecord, year: number): Misfit | null {
   if (rows instanceof Error) return null;
   const earlier = yearsIn(
@@ -397,7 +397,7 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
   });
 };
 
-/** The misfit to warn of if there is no divisor of the year, but there are some of others; otherwise null. */
+/** The misfit to warn of if the year has no divisor, but other years have; otherwise null. */
 function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
   const otherYears = rows instanceof Error ? null : yearsIn(rows, row);
   if (otherYears === null) return null;
@@ -405,7 +405,7 @@ function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): M
   return new Misfit('years', words);
 }
 
-/** Figures of the same indicator, time and place: they are ranked among the same others. */
+/** Figures of the same indicator, time and place, which are ranked among the same rivals. */
 interface RankGroup {
   readonly rows: readonly ObservationRecord[];
   readonly wanted: readonly WantedFigure[];
@@ -453,7 +453,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
   });
 };
 
-/** A covered country that the service refuses, and its own list lacks, has no figures: nobody has named it. */
+/** A covered country that the service refuses and does not list has no figures; no caller named it, so it is no error. */
 function withoutUnlisted(
   wanted: readonly WantedFigure[],
   answered: PromiseOrValue<readonly Outcome[]>,
@@ -471,7 +471,7 @@ function withoutUnlisted(
   });
 }
 
-/** The countries of the service's own list, if that has all; it is asked for, if it isn't cached. */
+/** The countries of the service's list, if that is complete; loaded unless it is cached. */
 async function listedCountries(loaders: GraphContext['loaders']) {
   const cachedNames = await loaders.cachedNames('countries');
   if (cachedNames !== null) return cachedNames;
@@ -489,7 +489,7 @@ const isNational = ({ locationName }: ObservationRecord) => locationName === nul
 
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 
-/** The rows that go with the figures of a group, by country; null for the country of all of them, which is no rival. */
+/** The rows comparable with the figures of a group, by country; null for the country that all its rows are of. */
 function counterpartsFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
   const [first] = rows as [ObservationRecord];
   const isOfOne = rows.every(({ countryCode }) => countryCode === first.countryCode);
@@ -498,15 +498,15 @@ function counterpartsFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome
   );
 }
 
-/** A country, and its figure that others are ranked among, or the reason why there is none. */
+/** A country with its figure for the ranking, or the reason why it has none. */
 interface Rival {
   readonly countryCode: string;
   readonly figure: ObservationRecord | Misfit | Error;
 }
 
 /**
- * The rivals of each figure of a group. They depend on its source and release alone: and on these only if some rival
- * has several figures, none of them its latest.
+ * The rivals of each figure of a group. Within a group they differ by source and release only, and only if some rival
+ * has several figures, none of which is its latest.
  */
 function rivalsOf({ rows, wanted }: RankGroup, counterparts: readonly Counterpart[], latest: LatestByPair) {
   const isPlain = counterparts.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
@@ -542,5 +542,5 @@ function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1):
   return { position, of, year: row.year };
 }
 
-/** Fields derived of figures, as they are resolved for many figures at once. */
+/** Resolvers of the fields derived from figures, each for many figures at once. */
 export const derived = { change: compared(changeOf), growthPercent: compared(growthOf), per, rank };

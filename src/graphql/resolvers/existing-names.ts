@@ -4,9 +4,9 @@ import type { GraphContext } from '../schema/context.ts';
 import { doubtKeys, type Path, warnOfCountries, warnOfKeys } from './warned.ts';
 
 /**
- * The names that may have figures: metric keys, or codes of countries. Names that a list lacks are warned of and not
- * asked for, if the list is cached for the key, fresh and whole. Otherwise the service's answer to them counts, since no call
- * is spent on a list.
+ * The names that may have figures: metric keys, or country codes. If the list is cached for the key, fresh and complete,
+ * names that it lacks are warned of and not asked for. Otherwise the service decides, since no call is spent on a
+ * list.
  */
 export function existingNames(
   dimension: Dimension,
@@ -18,10 +18,10 @@ export function existingNames(
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
   const cachedNames = loaders.cachedNames(dimension);
-  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
+  // Read before any await: the objects of a field share one `info`, which moves on to the next (`FieldInfo`).
   const where = cachedNames instanceof Promise ? path() : undefined;
   const here = () => where ?? path();
-  /** The service is asked for names that no list tells of, and a warning names the keys that it has nothing of. */
+  /** Names without a list are left to the service, and a warning names the keys that it has nothing for. */
   const asked = (pending: readonly string[]) => {
     if (dimension === 'metrics') doubtKeys(context, pending, here);
     return pending;
@@ -30,7 +30,7 @@ export function existingNames(
   const existing = mapValue(cachedNames, (cachedNames) => {
     if (cachedNames === null) return asked(names);
     const missing = names.filter((name) => !cachedNames.has(name));
-    // A service that tells cases apart may know no such key, though one like it is listed.
+    // A case-sensitive service may lack this key though a similar one is listed.
     asked(names.filter((name) => cachedNames.has(name) && !cachedNames.names.includes(name)));
     if (missing.length === 0) return names;
     loaders.servedBy(cachedNames);

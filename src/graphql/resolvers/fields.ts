@@ -6,8 +6,8 @@ import type { GraphContext } from '../schema/context.ts';
 import type { ResolversParentTypes } from '../schema/generated.ts';
 
 /**
- * Makes resolvers for fields that are read off the object behind a type, as they are there. Each is named, so that a
- * field which nothing provides is found when the schema is made (`createSchema`), rather than being null.
+ * Makes resolvers for fields that are plain properties of the object behind a type. Each is named, so that
+ * `createSchema` finds a field that nothing provides; it would otherwise be null.
  * @typeParam Parents the objects behind the types of a schema
  */
 export const plainFieldsOf =
@@ -16,7 +16,7 @@ export const plainFieldsOf =
     _type: Type,
     ...names: readonly Name[]
   ): { readonly [Field in Name]: (source: Parents[Type]) => Parents[Type][Field] } =>
-    // The entries of an object made of a list have no type of their own.
+    // `Object.fromEntries` loses the types of the entries.
     Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
 
 export const plainFields = plainFieldsOf<ResolversParentTypes>();
@@ -32,7 +32,7 @@ export function recordFields<
   function recordOf(source: Source, context: GraphContext, field: string): PromiseOrValue<Rec | null> {
     const pendingRecord = loading.of(source);
     if (pendingRecord !== undefined) {
-      // Rows that have a source in common come by it with the same field; each would have asked for itself.
+      // Rows of one source reach it by the same field; resolved one by one, each would ask for it.
       if (pendingRecord.field === field) context.bill.naive += 1;
       return pendingRecord.record;
     }

@@ -56,7 +56,7 @@ function loadIndicators(
     if (missing.length === 0) return chosen;
     return mapValue(context.loaders.indicators(), (catalogue) => {
       const keys = catalogue.map(({ key }) => key);
-      // If it had records left out, the keys may be among those, and that is warned of.
+      // If records were left out, these keys may be among them, which has its own warning.
       if (leftOutOf(catalogue) === null) warnOfKeys(context, path, missing, keys);
       return chosen;
     });
@@ -69,7 +69,7 @@ function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
   return schema.getType('Indicator') as GraphQLObjectType;
 }
 
-/** True if nothing needs the catalogue: figures tell if the key has any. */
+/** True if nothing needs the catalogue: figures alone show whether the key has any. */
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
   const fields = indicatorIn(info).getFields();
   const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
@@ -77,11 +77,10 @@ function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
 }
 
 /**
- * The indicator of a key; null if the catalogue has none. If only figures are wanted, no catalogue is asked as long as
- * one that has gone by lists the key, or, before any has, a figure shows that there is such an indicator.
+ * The indicator of a key; null if the catalogue has none. If only figures are wanted, the catalogue isn't loaded as long
+ * as an earlier one lists the key, or, if none has been seen, a figure shows that the indicator exists.
  *
- * @param isAlone true if nobody else's figures would have to wait until these are there; otherwise the key is believed for
- * now
+ * @param isAlone true if no other figures would have to wait for these; otherwise the key is taken on trust for now
  */
 export function indicatorByKey(
   key: string,
@@ -109,7 +108,7 @@ export function indicatorByKey(
     .then((isShown) => (isShown ? { key } : inCatalogue()));
 }
 
-/** True if the selection brings a figure, or an error that says nothing of the key. The fields below find it. */
+/** True if the selection yields a figure, or an error that says nothing about the key; the fields below report it. */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
   const { schema, fragments, variableValues } = info;
   const type = indicatorIn(info);
@@ -121,7 +120,7 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
     const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
     const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
-    // Warnings here are added once, as of the field that has the figures.
+    // Warnings are added once, at the field that has the figures.
     const here: GraphQLResolveInfo = Object.create(info, { path: { value: path } });
     loads.push(
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
@@ -159,8 +158,8 @@ function figuresOf(
 }
 
 /**
- * True if the service refused the key, or may have: a 404 that names nothing doesn't tell, and the catalogue does. Invalid
- * arguments are refused without a route.
+ * True if the service refused the key, or may have: a 404 that names nothing leaves that to the catalogue. A refusal of
+ * invalid arguments has no route.
  */
 function isRefused(reason: unknown): boolean {
   if (!(reason instanceof Failure) || reason.fields.route === undefined) return false;

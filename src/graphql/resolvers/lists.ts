@@ -13,11 +13,11 @@ interface GlobalId {
 
 /** The meaning of a cursor: a row of a list. */
 interface RowId extends GlobalId {
-  /** Which of several rows with this key, from 0 on: the service may list an object twice. */
+  /** Index among the rows with this key, from 0: the service may list an object twice. */
   readonly nth: number;
 }
 
-/** The least and the most parts of a key. Further parts tell two objects apart that are otherwise alike. */
+/** The least and most parts of a key. Further parts distinguish objects that are otherwise alike. */
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
   Indicator: [1, 1],
@@ -27,7 +27,7 @@ const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most
   Ticker: [2, 2],
 };
 
-/** Types whose key begins with a country code, which goes into addresses. */
+/** Types whose key begins with a country code, which is put into URLs. */
 const OF_COUNTRIES: ReadonlySet<GlobalId['type']> = new Set(['Country', 'Observation', 'Office']);
 
 export function encodeId(type: GlobalId['type'], ...key: readonly string[]): string {
@@ -46,7 +46,7 @@ export function decodeId(id: string): GlobalId {
       if (key.length >= least && key.length <= most && isCodeSound) return { type: typeName, key };
     }
   } catch {
-    // Falls through to the one answer for all texts that are no identifier.
+    // Falls through: every invalid identifier gets the same error.
   }
   throw new Failure('BAD_USER_INPUT', 'This is no identifier of this graph. Use one that a field `id` gave.');
 }
@@ -74,12 +74,12 @@ export function byNumber<Row>(read: (row: Row) => number | null): Order<Row> {
   return orderBy(read, (a, b) => a - b);
 }
 
-/** Orders by codes and keys, as they are spelt. */
+/** Orders codes and keys by their code units. */
 export function byCode<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** Orders by names, as a reader looks for them: accents and case decide last. */
+/** Orders names alphabetically: accents and case decide last. */
 export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
@@ -93,7 +93,7 @@ type PagingArgs<Field extends string> = {
 };
 
 /**
- * The wanted page, before anything is asked for.
+ * The wanted page; checked before any call.
  * @throws Failure BAD_USER_INPUT if the arguments make no sense
  */
 function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: number) {
@@ -119,7 +119,7 @@ function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: num
   };
 }
 
-/** Names rows by a key, and those that have it in common by their order. */
+/** Identifies rows by a key, and those that share it by their position among them. */
 function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row, RowId> {
   return {
     cursorsOf(rows, list) {
@@ -142,12 +142,12 @@ function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly stri
   };
 }
 
-/** Loads what few ask of a list: a search, an order, a page. */
+/** Loads the code of searches, sort orders and pages, which few operations use. */
 export const lists = loadedOnce(() => import('./ordering.ts'));
 
 /**
  * Makes the lists of one type.
- * @param naming the key of each row, or another way to name rows
+ * @param naming the key of each row, or another way to identify rows
  */
 export function createListing<Row, Field extends string>(
   type: GlobalId['type'],
@@ -156,7 +156,7 @@ export function createListing<Row, Field extends string>(
 ) {
   const names = typeof naming === 'function' ? namedBy(type, naming) : naming;
 
-  /** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
+  /** Sorts rows stably in the wanted order. */
   function ordered(
     rows: PromiseOrValue<readonly Row[]>,
     wanted: OrderBy<Field>,
@@ -169,9 +169,9 @@ export function createListing<Row, Field extends string>(
   return {
     ordered,
     /**
-     * Lists the keys of the rows that a page will have, before they have come.
+     * The keys of the rows that a page will contain, before they are loaded.
      * @param keys those of all rows
-     * @param inOrder the same in the order of the list; null if that isn't known: then only a page of all rows is
+     * @param inOrder the same in the order of the list; null if that isn't known: then only a page of all rows can be told
      */
     expectedKeys(
       args: PagingArgs<Field>,
@@ -188,8 +188,8 @@ export function createListing<Row, Field extends string>(
       return isFromEnd ? between.slice(Math.max(0, between.length - count)) : between.slice(0, count);
     },
     /**
-     * Loads rows, and makes the wanted page of them.
-     * @throws Failure BAD_USER_INPUT if the arguments make no sense, before anything is asked for
+     * Loads rows and returns the wanted page of them.
+     * @throws Failure BAD_USER_INPUT if the arguments make no sense, before any call
      */
     page(
       args: PagingArgs<Field>,
@@ -206,7 +206,7 @@ export function createListing<Row, Field extends string>(
   };
 }
 
-/** Marks an identifier as a cursor: `node` takes none. */
+/** Marks an identifier as a cursor, which `node` refuses. */
 const CURSOR = 'Cursor';
 
 export function encodeCursor({ type, key, nth }: RowId): string {
@@ -226,7 +226,7 @@ function decodeCursor(cursor: string, type: GlobalId['type'], argument: string):
     const decoded = decodeId(Buffer.from(JSON.stringify(id)).toString('base64url'));
     if (mark === CURSOR && decoded.type === type) return { ...decoded, nth };
   } catch {
-    // Falls through to the one answer for all texts that are no cursor.
+    // Falls through: every invalid cursor gets the same error.
   }
   throw new Failure(
     'BAD_USER_INPUT',

@@ -21,8 +21,8 @@ type Decoded = ReturnType<typeof decodeId>;
 type NamedNode = AnyNode & { __typename: Decoded['type'] };
 
 /**
- * The object of a global identifier; rejects with Failure BAD_USER_INPUT if it is none of ours. The batch waits for it
- * only if it is still loading, and may have figures below it that are not asked for yet.
+ * The object of a global identifier; rejects with Failure BAD_USER_INPUT if the text isn't one. The batch waits for it
+ * only while it is loading and figures below it may still be asked for.
  */
 function nodeById(id: string, context: GraphContext, info: GraphQLResolveInfo): Promise<NamedNode | null> {
   const named = async (): Promise<NamedNode | null> => {
@@ -108,7 +108,7 @@ function iso3In(representation: Representation): string {
   throw new Failure('BAD_USER_INPUT', `An \`iso3\` is three letters, such as KEN; this is ${shown}.`);
 }
 
-/** Characters of a caller's text that are repeated to them. */
+/** Characters of a caller's text that an error quotes. */
 const MAX_SHOWN = 100;
 
 function codeIn(representation: Representation): string {
@@ -120,10 +120,10 @@ function codeIn(representation: Representation): string {
 }
 
 /**
- * Finds an object by a global identifier. The batch doesn't wait for it: either the batch itself brings it, or
- * `nodeById` holds the batch back.
- * @param type type that it has to be of; null for any
- * @throws Failure BAD_USER_INPUT if it is of another one
+ * Finds an object by a global identifier. The batch doesn't wait for it: either the batch itself loads it, or
+ * `nodeById` delays the batch.
+ * @param type the required type; null for any
+ * @throws Failure BAD_USER_INPUT if it has another type
  */
 function byId(
   type: Decoded['type'] | null,
@@ -137,7 +137,7 @@ function byId(
   throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${idType}, not of ${type}.`);
 }
 
-/** Finds an entity by the key in the representation: its own key if that is there, otherwise its identifier. */
+/** Finds an entity by its representation: by its natural key if present, otherwise by its identifier. */
 function keyed(type: Decoded['type'], key: string, find: Find) {
   return reference((ref, context, info) =>
     ref[key] === undefined && ref.id !== undefined
@@ -146,7 +146,7 @@ function keyed(type: Decoded['type'], key: string, find: Find) {
   );
 }
 
-/** The types that other subgraphs may refer to, each with the way from a reference to an object of ours. */
+/** The types that other subgraphs may reference, each with its reference resolver. */
 export const entities = {
   Country: keyed('Country', 'code', (ref, context, info) =>
     ref.code === undefined && ref.iso3 !== undefined

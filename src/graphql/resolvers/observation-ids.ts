@@ -6,13 +6,13 @@ import type { GraphContext } from '../schema/context.ts';
 import { encodeId } from './lists.ts';
 import { warnOfStates } from './warned.ts';
 
-/** Parts of a key that tell a figure: they hold if the service revises the row, under another release or status. */
+/** The parts of a key that identify a figure across revisions, whatever its release or status. */
 const LASTING_PARTS = 7;
 
 /**
- * The parts that tell a row from the others of its country and metric. They are those of the row alone, so that it has
- * one identifier wherever it stands, and none of them is its value or its time of retrieval, which each run of its
- * source may change.
+ * The parts that distinguish a row from the others of its country and metric. They come from the row alone, so that its
+ * identifier is the same wherever it appears. The value and the time of retrieval are not among them, since each run of
+ * the source may change these.
  */
 function keyOf(row: ObservationRecord): readonly string[] {
   const { countryCode, metricKey, year, period, asOfPeriod, locationName, source } = row;
@@ -34,8 +34,8 @@ export function observationId(row: ObservationRecord): string {
 }
 
 /**
- * Names that the rows of a list have each of its own: those that share an identifier, as copies and earlier values of
- * one figure do, are counted in the order of the list.
+ * A unique name for each row of a list: rows that share an identifier, such as duplicates and earlier values of one
+ * figure, are numbered in the order of the list.
  */
 export function observationNames(rows: readonly ObservationRecord[]): string[] {
   const counts = new Map<string, number>();
@@ -47,7 +47,7 @@ export function observationNames(rows: readonly ObservationRecord[]): string[] {
   });
 }
 
-/** The identifiers of rows, with a warning of those that share one though they say different things. */
+/** The identifiers of rows, with a warning of rows that share one but differ. */
 export function identified(
   rows: readonly ObservationRecord[],
   _: unknown,
@@ -67,15 +67,15 @@ export function identified(
   return ids;
 }
 
-/** The row of an identifier, and if it is another one than was named: the service has revised that. */
+/** The row of an identifier, and whether the service has revised the one that was named. */
 interface FoundFigure {
   readonly row: ObservationRecord;
   readonly isRevised: boolean;
 }
 
 /**
- * Finds the row of an identifier in its series. If the service has none of that release, status or unit any more, or
- * spells the period otherwise, it is the newest row of the same figure. Identifiers of earlier versions of the gateway
+ * Finds the row of an identifier in its series. If the service no longer has that release, status or unit, or spells the
+ * period differently, the newest row of the same figure is returned. Identifiers made by earlier versions of the gateway
  * have fewer parts.
  */
 export function observationOf(

@@ -17,26 +17,26 @@ export interface ObservationFilter {
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
   readonly latest?: boolean | null | undefined;
-  /** The kind of names that are those of an object: these are asked for, also against the lists. */
+  /** The kind of names that come from a parent object: they are asked for even if the lists lack them. */
   readonly ofObject?: Dimension;
   /** Null or omitted: all. */
   readonly scope?: ObservationScope | null | undefined;
   readonly fromYear?: number | null | undefined;
   readonly toYear?: number | null | undefined;
-  /** The oldest age that a cached figure may have, in seconds; null or omitted: the usual age. */
+  /** Maximum age of a cached figure, in seconds; null or omitted for the default. */
   readonly maxAge?: number | null | undefined;
 }
 
-/** What is asked for of each country and metric, and the rows taken of it. */
+/** What is fetched for each country and metric, and which of its rows are returned. */
 type AskedRows = { readonly maxAgeMs: number; readonly derived: readonly DerivedField[] } & (
   | {
-      /** The service's own choice; or, of the whole country, the newest row though that of a place may be newer. */
+      /** The service's own choice; or the newest national row, even if one of a place is newer. */
       readonly take: 'latest';
       readonly mode: 'latest';
       readonly years: null;
       readonly isNational: boolean;
     }
-  /** The newest row that fits, which is seldom the newest of all, and stands in the series: or all that fit. */
+  /** The newest row that matches, which needs the series since it is seldom the newest of all; or all that match. */
   | {
       readonly take: 'newest that fits' | 'all that fit';
       readonly mode: 'series';
@@ -64,7 +64,7 @@ function askedBy(filter: ObservationFilter, field: RowsField): AskedRows {
   return { ...asked, take, mode: 'series', years: yearRange(firstYear, toYear) };
 }
 
-/** Asks for the figures to compare with; returns what loaders are to bring of some countries and metrics. */
+/** Fetches the figures to compare with; returns what to load of some countries and metrics. */
 function wantedOf(
   { mode, years, maxAgeMs, derived, ...asked }: AskedRows,
   countryCodes: readonly string[],
@@ -83,8 +83,8 @@ function wantedOf(
 }
 
 /**
- * Asks for the rows that {@link observationRows} will want of some countries, before these are there.
- * @returns settles once they have come, and is never rejected; undefined if they are at hand
+ * Prefetches the rows that {@link observationRows} will want of some countries, before these are loaded.
+ * @returns settles once they are loaded, and never rejects; undefined if they are cached
  */
 export function prefetchRows(
   filter: ObservationFilter,
@@ -101,7 +101,7 @@ export function prefetchRows(
 /**
  * The rows of every named country and metric, in the order of the names.
  * @param field field whose selection shows the fields derived of the rows
- * @throws Failure BAD_USER_INPUT before anything is asked for, if the arguments make no sense
+ * @throws Failure BAD_USER_INPUT if the arguments make no sense, before any call
  */
 export function observationRows(
   filter: ObservationFilter,
@@ -122,14 +122,14 @@ export function observationRows(
 
 type Names = readonly [countryCodes: readonly string[], metricKeys: readonly string[]];
 
-/** Finds the countries and metrics that a filter names, or all that there are. */
+/** Finds the countries and metrics that a filter names, by default all of them. */
 function namesBy(
   { countryCodes, metricKeys, ofObject }: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<Names> {
   const { loaders } = context;
-  // A list that hasn't gone by has no names at all.
+  // A list that hasn't been seen yet has no names at all.
   const { countries } = loaders.listed;
   const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
   if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
@@ -139,7 +139,7 @@ function namesBy(
   const codes =
     (countryCodes && partial('countries', countryCodes)) ??
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
-  // By now the codes may be a promise that nobody listens to yet.
+  // The codes may be a promise without a rejection handler.
   const keys = promiseTry(
     () =>
       (metricKeys && partial('metrics', metricKeys)) ??
@@ -155,7 +155,7 @@ function choiceOf(
   info: GraphQLResolveInfo,
 ): (rows: readonly ObservationRecord[]) => readonly ObservationRecord[] {
   if (take !== 'newest that fits') return (rows) => chosen(rows, filter);
-  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
+  // Read before any await: the objects of a field share one `info`, which moves on to the next (`FieldInfo`).
   const { path } = info;
   return (rows) => {
     const some = warnedOfPeriods(context, () => path, chosen(rows, filter));

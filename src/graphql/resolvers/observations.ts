@@ -21,7 +21,7 @@ function derived<Name extends keyof DerivedFields>(name: Name): DerivedFields[Na
     derivedFields(context, (loaded) => loaded[name](figures, args, context, info))) as DerivedFields[Name];
 }
 
-/** Makes the parents of rows: one for a run of rows that have it in common, as those of a series have. */
+/** Makes the parents of rows: one per run of rows that share it, as those of a series do. */
 function inRuns<Source>(
   isSame: (row: ObservationRecord, before: ObservationRecord) => boolean,
   make: (row: ObservationRecord) => Source,

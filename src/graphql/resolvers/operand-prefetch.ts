@@ -22,11 +22,11 @@ import {
 import { checkMetricKey, checkSince } from './argument-checks.ts';
 
 /*
- * The text of the operation tells which figures others are compared with, before they are there. So these are asked for
- * with them, and travel in the same call.
+ * The document says in advance which figures others are compared with, so these operands are fetched in the same
+ * call.
  */
 
-/** A derived field of the figures of a field, with its arguments as far as they fit. */
+/** A derived field selected on figures, with its arguments. */
 export interface DerivedField extends DerivedArguments {
   readonly name: string;
 }
@@ -49,12 +49,12 @@ const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
 
 const NONE: readonly DerivedField[] = [];
 
-/** Most series that are asked for whole with latest figures: about one call. Of more, only the years needed are. */
+/** Maximum series fetched whole beside latest figures: about one call. Beyond it, only the needed years are fetched. */
 const MAX_PREFETCHED_SERIES = 12;
 
 /**
- * The derived fields that are selected of the figures of a field.
- * @throws Failure BAD_USER_INPUT if their arguments make no sense: before anything is asked for
+ * The derived fields that are selected on the figures of a field.
+ * @throws Failure BAD_USER_INPUT if their arguments make no sense, before any call
  */
 export function derivedOf(field: RowsField): readonly DerivedField[] {
   const scope = scopeOfRows(field);
@@ -90,7 +90,7 @@ function argumentsOf(
   }
 }
 
-/** The latest national figures of some countries, asked for with those to compare with. */
+/** The latest national figures of some countries, fetched together with the operands of derived fields. */
 export function latestFigures(
   derived: readonly DerivedField[],
   countryCodes: readonly string[],
@@ -102,7 +102,7 @@ export function latestFigures(
   return context.loaders.observations.nationals(countryCodes, metricKey, maxAgeMs);
 }
 
-/** Asks for the figures to compare the latest ones of some countries with. */
+/** Fetches the figures to compare the latest ones of some countries with. */
 export function prefetchLatest(
   derived: readonly DerivedField[],
   countryCodes: readonly string[],
@@ -114,7 +114,7 @@ export function prefetchLatest(
   prefetchDerived(derived, asked, context);
 }
 
-/** Asks for the figures to compare with, before the derived fields do: of no figures, none. */
+/** Fetches the figures to compare with, before the derived fields ask for them. */
 export function prefetchDerived(
   derived: readonly DerivedField[],
   asked: FiguresAsked,
@@ -128,7 +128,7 @@ export function prefetchDerived(
       existingOf('metrics', [metricKey], context, () => ask({ ...asked, ...pairs }, context));
     } else if (name === 'rank') {
       const askFor = (countryCodes: readonly string[]) => ask({ ...asked, countryCodes }, context);
-      // The covered countries are asked for whether or not the list has them: the field wants them all.
+      // All covered countries are asked for, listed or not, since the field wants all of them.
       if (among == null) askFor([...COVERED_COUNTRIES]);
       else existingOf('countries', [...new Set(among)], context, askFor);
     } else {
@@ -145,7 +145,7 @@ function areFew({ countryCodes, metricKeys }: FiguresAsked): boolean {
 
 function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
   const { countryCodes, metricKeys, years, maxAgeMs } = asked;
-  // The figure to compare with may be older than the latest one; a series holds it.
+  // The figure to compare with may be older than the latest one, so it needs the series.
   const mode = areFew(asked) ? 'series' : asked.mode;
   const demands: Demand[] = countryCodes.flatMap((code) =>
     metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)),
@@ -153,7 +153,7 @@ function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
   loaders.observations.operands.prefetch(demands);
 }
 
-/** Goes on with the names that may have figures. The derived field itself warns of the others. */
+/** Continues with the names that may have figures; the derived field itself warns of the others. */
 function existingOf(
   dimension: Dimension,
   names: readonly string[],
@@ -169,6 +169,6 @@ function existingOf(
     const existingNames = cachedNames === null ? names : names.filter((name) => cachedNames.has(name));
     if (existingNames.length > 0) goOn(existingNames);
   });
-  // If it can't be asked for now, the derived field asks for it, and fails by itself.
+  // If it can't be fetched now, the derived field fetches it, and fails by itself.
   if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
 }

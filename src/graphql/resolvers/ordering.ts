@@ -15,7 +15,7 @@ interface CatalogueFilter {
 
 const searchedStrings = createObjectMemo<string>('searched text');
 
-/** The indicators that pass. The list says that it may lack those whose publisher isn't told. */
+/** The matching indicators. The list carries a warning if some have no publisher and so may be missing. */
 export function searched(
   list: readonly IndicatorRecord[],
   { search, source }: CatalogueFilter,
@@ -42,7 +42,7 @@ function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
   return words.every((word) => nameWords.includes(word));
 }
 
-/** Lists the words that a search is for, each once. */
+/** The distinct words of a search. */
 export function wordsIn(search: string): readonly string[] {
   return [...new Set(plain(search).split(/\s+/).filter(Boolean))];
 }
@@ -55,7 +55,7 @@ export function plain(text: string): string {
 /** Compares rows by one of their fields; a row without a value comes last in either direction. */
 export type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
 
-/** Puts rows in the wanted order; rows that are alike in all of it stay as they are. */
+/** Sorts rows stably in the wanted order. */
 export function sorted<Row, Field extends string>(
   rows: readonly Row[],
   wanted: readonly { readonly field: Field; readonly direction?: OrderDirection | undefined }[],
@@ -63,7 +63,7 @@ export function sorted<Row, Field extends string>(
   { batchGate, caller }: GraphContext,
 ): PromiseOrValue<readonly Row[]> {
   if (rows.length < 2) return rows;
-  // A field that is named again makes no difference: rows that differ in it are in order by then.
+  // A repeated field makes no difference: rows are sorted by it already.
   const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
   const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
     order: orders[field],
@@ -77,13 +77,13 @@ export function sorted<Row, Field extends string>(
     return 0;
   };
   const sorting = sortedInTurns(caller, rows, compare);
-  // Fields selected below the rows may ask for figures too.
+  // Fields selected below the rows may need figures too.
   return sorting instanceof Promise ? batchGate.closeDuring(sorting) : sorting;
 }
 
 /** The way to name the rows of a list. */
 export interface Naming<Row, Id> {
-  /** Cursors of some rows of a list, in their order: no two rows of a list have the same. */
+  /** Cursors of some rows of a list, in their order; unique within the list. */
   cursorsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
   /** The row of a cursor, which may be of an earlier release of the dataset. */
   find(list: readonly Row[], id: Id): Row | null;
@@ -101,7 +101,7 @@ interface Paging<Id> {
 /**
  * A page of a list.
  * @param list rows in the wanted order
- * @param unordered the same rows as they come: rows that are alike are named by their order there
+ * @param unordered the same rows as received, whose order numbers rows that are alike
  * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
  */
 export function pageOf<Row, Id>(

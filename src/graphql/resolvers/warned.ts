@@ -11,7 +11,7 @@ import { alikeNames } from './alike.ts';
 
 export type Path = GraphQLResolveInfo['path'];
 
-/** Keys that are spelt alike, of those that a warning names. */
+/** Keys that differ in case only, among those that a warning names. */
 const MAX_SUGGESTIONS = 5;
 
 /** Warns of codes that name no country. */
@@ -41,11 +41,11 @@ export function warnOfKeys(
   }
 }
 
-/** Names that are compared with others to find suggestions, over all the warnings of an operation. */
+/** Maximum names compared for suggestions, in all warnings of an operation. */
 const MAX_COMPARED = 100_000;
 
 /**
- * Has unproven keys warned of at the end, if none of the operation's countries has a figure of them.
+ * Warns of unproven keys at the end of the operation, if no country in it has a figure of them.
  * @param path left out if the field of these keys is not resolved yet
  */
 export function doubtKeys(context: GraphContext, keys: readonly string[], path?: () => Path): void {
@@ -68,7 +68,7 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
   }
 }
 
-/** Returns a list, and warns of the parts of the service's answer that it lacks. */
+/** Returns a list, with a warning of rows that were left out of the service's answer. */
 export function warned<List extends object | null>(
   { warnings }: GraphContext,
   path: () => Path,
@@ -84,14 +84,14 @@ export function warned<List extends object | null>(
   return list;
 }
 
-/** Does the same as {@link warned}, for the list of a field that may still be loading. */
+/** Like {@link warned}, for a list that may still be loading. */
 export function warnedOnceLoaded<List extends object | null>(
   context: GraphContext,
   info: GraphQLResolveInfo,
   list: PromiseOrValue<List>,
 ): PromiseOrValue<List> {
   if (!(list instanceof Promise)) return warned(context, () => info.path, list);
-  // Read now: all objects of a field share one `info`, which then is of another (`FieldInfo`).
+  // Read before any await: the objects of a field share one `info`, which moves on to the next (`FieldInfo`).
   const { path } = info;
   return list.then((items) => warned(context, () => path, items));
 }
@@ -99,9 +99,9 @@ export function warnedOnceLoaded<List extends object | null>(
 type PickedFigures = readonly (ObservationRecord | Error | null)[];
 
 /**
- * Passes figures on. Warns of rows that came with them and belong to nothing that can be asked for, and of periods that
- * can't be read.
- * @param arePicked true if each was taken from the figures of its period, which is warned of too if these are several
+ * Passes figures on. Warns of rows in the same answers that belong to no country, and of periods that can't be
+ * parsed.
+ * @param arePicked true if each was picked among the figures of its period: then several candidates are warned of too
  * @param pathOf returns the path of each of them; left out if all stand at the one path
  */
 export function warnedFigures<Some extends PickedFigures>(
@@ -112,7 +112,7 @@ export function warnedFigures<Some extends PickedFigures>(
   pathOf?: (i: number) => Path,
 ): PromiseOrValue<Some> {
   if (!(figures instanceof Promise)) {
-    // Figures there at once are cached ones, and answers with rows that belong to nothing are never cached.
+    // Figures that need no await are cached ones, and answers with such rows are never cached.
     if (arePicked) warnOfPicked(context, pathOf ?? always(path()), figures);
     return warnedOfPeriods(context, path, figures);
   }
@@ -155,7 +155,7 @@ export function warnedOfPeriods<Figures extends readonly (ObservationRecord | Er
   return figures;
 }
 
-/** A time of the service as it leaves, by RFC 3339 in UTC; null with a warning if no rule reads it. */
+/** A time of the service as RFC 3339 in UTC; null with a warning if it can't be parsed. */
 export function warnedTime({ warnings }: GraphContext, path: () => Path, text: string | null): string | null {
   if (text === null) return null;
   const time = timeIn(text);
@@ -172,7 +172,7 @@ export function warnedTime({ warnings }: GraphContext, path: () => Path, text: s
 
 const always = (path: Path) => () => path;
 
-/** Warns if others stand beside figures. A series that tells of them may come after them, for another field. */
+/** Warns if figures have alternatives. The series that shows them may arrive later, for another field. */
 function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figures: PickedFigures): void {
   const { severalOf, hasSeveral } = context.loaders.observations;
   context.warnings.lookAt(() => {
@@ -185,7 +185,7 @@ function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figure
   });
 }
 
-/** Warns that an identifier names a state of a figure that the service has revised since. */
+/** Warns that an identifier names a version of a figure that the service has since revised. */
 export function warnOfRevised(
   { warnings }: GraphContext,
   path: Path,
@@ -200,7 +200,7 @@ export function warnOfRevised(
   warnings.add({ code: 'REVISED_SINCE', message, path: responsePathAsArray(path), detail: excerpt(release) });
 }
 
-/** Warns of rows of a series that are states of one figure, and so have one identifier. */
+/** Warns of rows of a series that are versions of one figure, and so share its identifier. */
 export function warnOfStates(
   { warnings }: GraphContext,
   path: () => Path,
@@ -214,7 +214,7 @@ export function warnOfStates(
   });
 }
 
-/** Warns, once for each, that a figure was taken though others stand for its country, metric and period. */
+/** Warns, once per figure, that it was picked among several of its country, metric and period. */
 export function warnOfSeveral(
   { warnings }: GraphContext,
   path: () => Path,
