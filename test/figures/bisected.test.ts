@@ -113,7 +113,8 @@ describe('a refused call', () => {
       const { task, settled } = taskFor({ countryCodes: ['AA'], metricKeys });
       const fetched = await opened.fetch(task);
       expect(fetched).toEqual({ rows: 8, isWhole: true });
-      expect(settled.get('AA wrong')).toEqual(outcome);
+      const told = new Failure('BAD_USER_INPUT', 'The service refused the arguments, for wrong.');
+      expect(settled.get('AA wrong')).toEqual(outcome instanceof Failure ? told : outcome);
       expect(settled.size).toBe(9);
       expect(opened.asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(metricKeys.length)) + 1);
       expect([opened.remembered, opened.kept]).toEqual([['wrong'], kept]);

@@ -116,8 +116,26 @@ export function observationRows(
   const names = namesBy(filter, context, info);
   const loading = () =>
     names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
-  const rows = context.absences?.rows({ ...asked, filter, names }, loading, info.path, context) ?? loading();
+  const { path } = info;
+  /** What the refusal has had looked up may tell that a name is unknown: then the others' rows are the answer. */
+  const withoutUnknown = async (error: unknown) => {
+    if (!isOfName(error)) throw error;
+    const asked = await names;
+    const existing = await namesBy(filter, context, Object.create(info, { path: { value: path } }));
+    if (existing.every((some, i) => some.length === asked[i]?.length)) throw error;
+    return load(existing);
+  };
+  const loadingKnown = () => {
+    const rows = promiseTry(loading);
+    return rows instanceof Promise ? rows.catch(withoutUnknown) : rows;
+  };
+  const rows =
+    context.absences?.rows({ ...asked, filter, names }, loadingKnown, path, context) ?? loadingKnown();
   return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
+}
+
+function isOfName(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'BAD_USER_INPUT' && error.fields.route !== undefined;
 }
 
 type Names = readonly [countryCodes: readonly string[], metricKeys: readonly string[]];
