@@ -394,19 +394,19 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     const tip = frame.locator('.tip');
     await expect.poll(() => tip.innerText()).toMatch(/^\w+\n[\d,]+ persons\n(.*\n)?19\d\d.*\n\w+$/);
     await frame.locator('[data-legend="Kenya"]').hover();
-    expect(await frame.locator('path[data-line="Kenya"]').getAttribute('data-lit')).toBe('');
+    await expect.poll(() => frame.locator('path[data-line="Kenya"]').getAttribute('data-lit')).toBe('');
     const faded = frame.locator('path[data-line="Nigeria"]');
-    expect(await faded.evaluate((path) => getComputedStyle(path).strokeOpacity)).toBe('0.2');
+    await expect.poll(() => faded.evaluate((path) => getComputedStyle(path).strokeOpacity)).toBe('0.2');
     // By keyboard, to the next year and to the other line; told to screen readers.
     await frame.locator('.frame').focus();
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowRight');
     const status = frame.locator('p[role=status]');
-    expect(await status.textContent()).toMatch(/^Kenya, [\d,]+ persons, 1951/);
+    await expect.poll(() => status.textContent()).toMatch(/^Kenya, [\d,]+ persons, 1951/);
     await page.keyboard.press('ArrowDown');
-    expect(await status.textContent()).toMatch(/^Nigeria, [\d,]+ persons, 1951/);
+    await expect.poll(() => status.textContent()).toMatch(/^Nigeria, [\d,]+ persons, 1951/);
     await page.keyboard.press('Escape');
-    expect(await tip.isVisible()).toBe(false);
+    await expect.poll(() => tip.isVisible()).toBe(false);
     // By a finger.
     await frame
       .locator('g.points circle')

@@ -89,7 +89,7 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
       const page = await open(name, program.url, 'made-up');
       const note = page.getByRole('alert').first();
       await note.waitFor();
-      expect(await note.textContent()).toBe('The key is not accepted.');
+      await expect.poll(() => note.textContent()).toBe('The key is not accepted.');
       await page.close();
     });
   });
@@ -119,7 +119,7 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
         .locator('svg g')
         .nth(figures - 1)
         .waitFor();
-      expect(await page.getByRole('alert').count()).toBe(0);
+      await expect.poll(() => page.getByRole('alert').count()).toBe(0);
       await page.close();
     },
   );
@@ -142,7 +142,7 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
     expect(after.slice(0, 10)).toEqual(before);
     expect(new Set(after).size).toBe(20);
     expect(program.sandbox.log.length).toBe(calls);
-    expect(await page.locator('.bill').textContent()).toBe('0 upstream calls');
+    await expect.poll(() => page.locator('.bill').textContent()).toBe('0 upstream calls');
     await page.close();
   });
 });

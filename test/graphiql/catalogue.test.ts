@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     await page.getByText('207 of 207 indicators').waitFor();
     expect(await page.locator('.took').first().innerText()).toBe('The catalogue took 2 calls.');
     expect(program.requests().sort()).toEqual(['GET /v1/countries', 'GET /v1/indicators']);
-    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Search indicators');
+    await expect.poll(() => page.locator(':focus').getAttribute('aria-label')).toBe('Search indicators');
   });
 
   it('the catalogue at hand is searched by name, key, category and source, and says which countries have figures', async () => {
@@ -109,10 +109,10 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     const search = page.getByLabel('Search indicators');
     await search.fill('life expect');
     await indicators.getByText('life_expectancy', { exact: true }).waitFor();
-    expect(await indicators.locator('.entries > li').count()).toBeLessThan(10);
+    await expect.poll(() => indicators.locator('.entries > li').count()).toBeLessThan(10);
     await page.getByRole('button', { name: 'Which countries? (one call): life_expectancy' }).click();
     await expect.poll(() => page.locator('.coverage').getAttribute('data-countries')).toBe('54');
-    expect(await indicators.locator('.took').innerText()).toBe('This took one call.');
+    await expect.poll(() => indicators.locator('.took').innerText()).toBe('This took one call.');
     await search.fill('');
     await page.getByLabel('Category').selectOption('demographics');
     await expect.poll(() => indicators.getByRole('status').first().innerText()).toMatch(/^\d\d? of 207/);

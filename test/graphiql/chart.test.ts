@@ -343,10 +343,10 @@ describe.skipIf(!hasChromium)('an answer', () => {
         .map((text) => Number(text.replaceAll(',', '')));
     const header = page.locator('.charts th').nth(1);
     await header.getByRole('button').click();
-    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    await expect.poll(() => header.getAttribute('aria-sort')).toBe('ascending');
     expect(await prices()).toEqual((await prices()).toSorted((a, b) => a - b));
     await header.getByRole('button').click();
-    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    await expect.poll(() => header.getAttribute('aria-sort')).toBe('descending');
     expect(await prices()).toEqual((await prices()).toSorted((a, b) => b - a));
     const csv = await saved(page, button(page, 'CSV'));
     expect(csv.name).toBe('tickers.csv');

@@ -32,9 +32,9 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     await start.getByRole('button', { name: 'How long do people live' }).click();
     await expect.poll(() => written(scene.page)).toContain('query AllCountries');
     await scene.page.locator('.frame.map path').first().waitFor();
-    expect(await start.count()).toBe(0);
+    await expect.poll(() => start.count()).toBe(0);
     // The question is there no more: the focus stays with what came of it.
-    expect(await scene.page.locator(':focus').innerText()).toBe('Picture');
+    await expect.poll(() => scene.page.locator(':focus').innerText()).toBe('Picture');
     // Remembers an operation that ran once as one.
     await pane(scene.page, 'History');
     await expect
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
       expect([name, errors === undefined]).toEqual([name, name !== 'Errors']);
     }
     await side(page, 'Errors');
-    expect(await page.locator('.side-panel').innerText()).toContain('had no errors');
+    await expect.poll(() => page.locator('.side-panel').innerText()).toContain('had no errors');
   });
 });
 

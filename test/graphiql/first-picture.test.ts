@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     // Comes again, and finds all as it was left.
     await page.reload();
     await page.locator('#root .graphiql-container').waitFor();
-    expect(await opening.count()).toBe(0);
+    await expect.poll(() => opening.count()).toBe(0);
   }, 60_000);
 
   it('the first picture is clicked for, before a script has come, at any width, and by keyboard', async () => {
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
       held.resolve();
       await page.locator('.frame.map path').first().waitFor();
       await expect.poll(() => page.locator('.opening').count()).toBe(0);
-      expect(await page.locator('.side:focus').innerText()).toBe('Picture');
+      await expect.poll(() => page.locator('.side:focus').innerText()).toBe('Picture');
       expect([width, opened.problems]).toEqual([width, []]);
     }
     // All of them ask the same, under one key.
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     await using first = await ask(scene, false);
     await first.page.locator('.graphiql-query-editor .view-line').first().waitFor({ timeout: 30_000 });
     await expect.poll(() => written(first.page)).toContain('query OverTime');
-    expect(await first.page.locator('.of').innerText()).toContain('OverTime');
+    await expect.poll(() => first.page.locator('.of').innerText()).toContain('OverTime');
   }, 60_000);
 
   it('the first picture leaves the answer to the editor, which comes later', async () => {

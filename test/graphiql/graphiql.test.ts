@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     await using service = await openProgram();
     await using scene = await open({ upstreamUrl: service.service.url });
     expect(await scene.page.getByRole('note').count()).toBe(0);
-    expect(await scene.page.getByLabel('API key').inputValue()).toBe('');
+    await expect.poll(() => scene.page.getByLabel('API key').inputValue()).toBe('');
   });
 });
 
@@ -203,12 +203,12 @@ describe.skipIf(!hasChromium)('the key', () => {
     expect(await stays()).not.toContain('demo-');
     expect(scene.page.url()).not.toContain('demo-');
     await scene.page.reload();
-    expect(await scene.page.getByLabel('API key').inputValue()).toBe('demo-analyst');
+    await expect.poll(() => scene.page.getByLabel('API key').inputValue()).toBe('demo-analyst');
 
     await scene.page.getByLabel('Remember on this device').check();
-    expect(await stays()).toContain('demo-analyst');
+    await expect.poll(() => stays()).toContain('demo-analyst');
     await scene.page.getByLabel('Remember on this device').uncheck();
-    expect(await stays()).not.toContain('demo-');
+    await expect.poll(() => stays()).not.toContain('demo-');
   });
 });
 

@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     await expect.poll(async () => (await frame.boundingBox())?.width ?? 0).toBeGreaterThan(before * 1.7);
     expect(await page.locator('.graphiql-editors').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Narrow' }).click();
-    expect(await page.locator('.graphiql-editors').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('.graphiql-editors').isVisible()).toBe(true);
   });
 
   it('the right side begins at its beginning in another of its tabs, and so does the editor', async () => {
@@ -160,9 +160,13 @@ describe.skipIf(!hasChromium)('the right side', () => {
     await side(scene.page, 'Answer');
     await scene.page.getByRole('tab', { name: 'Answer' }).focus();
     await scene.page.keyboard.press('ArrowRight');
-    expect(await scene.page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    await expect
+      .poll(() => scene.page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected'))
+      .toBe('true');
     await scene.page.keyboard.press('ArrowLeft');
     await scene.page.keyboard.press('ArrowLeft');
-    expect(await scene.page.getByRole('tab', { name: 'Errors' }).getAttribute('aria-selected')).toBe('true');
+    await expect
+      .poll(() => scene.page.getByRole('tab', { name: 'Errors' }).getAttribute('aria-selected'))
+      .toBe('true');
   });
 });

@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
       expect(await subscriptions(origin)).toBe(1);
       await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
       await expect.poll(() => subscriptions(origin)).toBe(0);
-      expect(await status(page).innerText()).toMatch(/^Ended\. You have stopped it\. 2 events/);
+      await expect.poll(() => status(page).innerText()).toMatch(/^Ended\. You have stopped it\. 2 events/);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
       expect(scene.outside).toEqual([]);
       expect(scene.problems).toEqual([]);
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
       .poll(() => status(page).innerText())
       .toMatch(/^Ended\. The service does not accept this key/);
     await side(page, 'Errors');
-    expect(await page.locator('.side-panel').innerText()).toContain('UNAUTHENTICATED');
+    await expect.poll(() => page.locator('.side-panel').innerText()).toContain('UNAUTHENTICATED');
     await shoot(page, 'desktop-error');
   });
 

@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)('a page that is loaded again', () => {
     await page.reload();
     await page.locator('.frame.lines g.top path').first().waitFor();
     expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
-    expect(await page.locator('.graphiql-editors').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('.graphiql-editors').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Narrow' }).click();
     await side(page, 'Answer');
     await expect.poll(() => answered(page)).toContain('"countries"');

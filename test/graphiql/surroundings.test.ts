@@ -118,12 +118,12 @@ describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', ()
     await key.fill('demo-analyst');
     await page.getByLabel('Remember on this device').check();
     await page.goto(`http://${proxy.host}/other/graphiql`);
-    expect(await key.inputValue()).toBe('demo-team');
+    await expect.poll(() => key.inputValue()).toBe('demo-team');
     await page.getByRole('button', { name: 'Open settings dialog' }).click();
     await page.getByRole('button', { name: 'Clear data' }).click();
     await page.getByRole('button', { name: 'Cleared data' }).waitFor();
     await page.goto(`http://${proxy.host}/one/graphiql/`);
-    expect(await key.inputValue()).toBe('demo-analyst');
+    await expect.poll(() => key.inputValue()).toBe('demo-analyst');
   });
 });
 

@@ -18,11 +18,11 @@ describe.skipIf(!hasChromium)('data that is cleared', () => {
     await page.getByRole('button', { name: 'Clear data' }).click();
     await page.getByRole('button', { name: 'Cleared data' }).waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.getByLabel('API key').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('API key').inputValue()).toBe('');
     const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
     expect(kept).not.toContain('a-key-of-somebody');
     await page.reload();
-    expect(await page.getByLabel('API key').inputValue()).toBe('demo-team');
+    await expect.poll(() => page.getByLabel('API key').inputValue()).toBe('demo-team');
   });
 });
 
@@ -50,7 +50,9 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
       await expect.poll(() => answered(page)).toContain('This device is offline.');
       expect(await answered(page)).not.toMatch(STACK);
       await side(page, 'Errors');
-      expect(await page.locator('.side-panel').innerText()).toMatch(/Nothing answered[\s\S]*may help/);
+      await expect
+        .poll(() => page.locator('.side-panel').innerText())
+        .toMatch(/Nothing answered[\s\S]*may help/);
     } finally {
       await page.context().setOffline(false);
       await side(page, 'Answer');
@@ -90,7 +92,9 @@ describe.skipIf(!hasChromium)('where no answer comes', () => {
       await expect.poll(() => answered(page)).toContain('was cut off on its way');
       expect(sent.filter((body) => body.includes('CountryCard'))).toHaveLength(1);
       await side(page, 'Errors');
-      expect(await page.locator('.side-panel').innerText()).toMatch(/The connection broke[\s\S]*may help/);
+      await expect
+        .poll(() => page.locator('.side-panel').innerText())
+        .toMatch(/The connection broke[\s\S]*may help/);
     } finally {
       await page.unroute('**/graphql');
       await side(page, 'Answer');
@@ -218,7 +222,7 @@ describe.skipIf(!hasChromium)('a failed run', () => {
       .poll(() => page.getByRole('tab', { name: /^Errors/ }).getAttribute('aria-selected'))
       .toBe('true');
     const errors = page.locator('.side-panel .error');
-    expect(await errors.count()).toBe(1);
+    await expect.poll(() => errors.count()).toBe(1);
     expect(await errors.locator('li').count()).toBe(1);
     expect(await errors.innerText()).toMatch(
       /Enter your key above[\s\S]*6 fields: KE, NG, GH, ZA and 2 more: /,

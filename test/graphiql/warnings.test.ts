@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)('warnings', () => {
     await warnings.getByRole('button', { name: 'Use life_expectancy and run' }).click();
     await expect.poll(() => written(page)).toContain('metricKey: "life_expectancy"');
     await expect.poll(() => page.locator('.badge.warned').count()).toBe(0);
-    expect(await page.locator('.side-panel').innerText()).toContain('had no errors');
+    await expect.poll(() => page.locator('.side-panel').innerText()).toContain('had no errors');
     expect(scene.problems).toEqual([]);
   });
 });
