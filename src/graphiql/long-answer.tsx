@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { type Answer, isLong } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import { saveFile } from './save-file.ts';
 import { copied } from './share/clipboard.ts';
 
 /** Values of a long answer that are shown. */
@@ -35,11 +36,7 @@ export function LongAnswer({ exchange }: { readonly exchange: Exchange }) {
   const text = () => JSON.stringify(answer, null, 2);
   const copy = async () =>
     setSaid((await copied(text())) ? 'Copied.' : 'This browser lets nothing be copied from this page.');
-  const save = () => {
-    const address = URL.createObjectURL(new Blob([text()], { type: 'application/json' }));
-    Object.assign(document.createElement('a'), { href: address, download: 'answer.json' }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1_000);
-  };
+  const save = () => saveFile('answer.json', new Blob([text()], { type: 'application/json' }));
   return (
     <div className="live long">
       <p className="words" role="status">

@@ -1,23 +1,15 @@
+import { saveFile } from '../save-file.ts';
 import { csvOf, type Table } from './csv.ts';
 import { asXml } from './poster.ts';
 
 const PNG_SCALE = 2;
-
-/** Offers something to save. */
-function save(name: string, blob: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
 
 function blobOf(svg: SVGSVGElement): Blob {
   return new Blob([asXml(new XMLSerializer().serializeToString(svg))], { type: 'image/svg+xml' });
 }
 
 export function saveSvg(name: string, svg: SVGSVGElement): void {
-  save(`${name}.svg`, blobOf(svg));
+  saveFile(`${name}.svg`, blobOf(svg));
 }
 
 export async function savePng(name: string, svg: SVGSVGElement): Promise<void> {
@@ -33,7 +25,7 @@ export async function savePng(name: string, svg: SVGSVGElement): Promise<void> {
     if (context === null) return;
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => {
-      if (blob !== null) save(`${name}.png`, blob);
+      if (blob !== null) saveFile(`${name}.png`, blob);
     });
   } finally {
     URL.revokeObjectURL(url);
@@ -41,5 +33,5 @@ export async function savePng(name: string, svg: SVGSVGElement): Promise<void> {
 }
 
 export function saveCsv(name: string, table: Table): void {
-  save(`${name}.csv`, new Blob([csvOf(table)], { type: 'text/csv' }));
+  saveFile(`${name}.csv`, new Blob([csvOf(table)], { type: 'text/csv' }));
 }
