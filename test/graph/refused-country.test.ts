@@ -30,6 +30,19 @@ it('a refused country that the list of countries lacks is warned of, and the row
   }
 });
 
+it('a refused country that the list of countries lacks is absent as one that is not offered', async () => {
+  await using service = await openRefusing('Bad Request');
+  await using program = await openProgram({ upstreamUrl: service.url, env: { CACHE_URL: 'memory:' } });
+  const nobody =
+    'nobody: observations(countryCodes: ["XX"], metricKeys: ["population_total"], latest: true) { value }';
+  const { data, errors, upstream, extensions } = await program.ask(QUERY.replace('{', `{ ${nobody}`), {
+    headers: { 'x-absences': '1' },
+  });
+  expect([errors, data]).toEqual([[], { nobody: [], all: [VALUE, VALUE, VALUE], others: [VALUE, VALUE] }]);
+  expect(extensions.absences).toEqual([{ path: ['nobody'], reason: 'NOT_OFFERED' }]);
+  expect(upstream.calls).toBe(3);
+});
+
 it('a refused country of which no list tells is named by the error, and fails the fields that have it', async () => {
   await using service = await openRefusing('Bad Request', ['ke', 'ng', 'tz', 'xx']);
   await using program = await openProgram({ upstreamUrl: service.url, env: { CACHE_URL: 'memory:' } });

@@ -111,8 +111,12 @@ export function observationRows(
 ): PromiseOrValue<readonly ObservationRecord[]> {
   const asked = askedBy(filter, field);
   const choose = choiceOf(asked, filter, context, info);
-  const load = ([codes, keys]: Names) =>
-    context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
+  /** The names that the rows answer for. */
+  let answered: Names = [[], []];
+  const load = ([codes, keys]: Names) => {
+    answered = [codes, keys];
+    return context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
+  };
   const names = namesBy(filter, context, info);
   const loading = () =>
     names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
@@ -120,9 +124,8 @@ export function observationRows(
   /** What the refusal has had looked up may tell that a name is unknown: then the others' rows are the answer. */
   const withoutUnknown = async (error: unknown) => {
     if (!isOfName(error)) throw error;
-    const asked = await names;
     const existing = await namesBy(filter, context, Object.create(info, { path: { value: path } }));
-    if (existing.every((some, i) => some.length === asked[i]?.length)) throw error;
+    if (existing.every((some, i) => some.length === answered[i]?.length)) throw error;
     return load(existing);
   };
   const loadingKnown = () => {
@@ -130,7 +133,8 @@ export function observationRows(
     return rows instanceof Promise ? rows.catch(withoutUnknown) : rows;
   };
   const rows =
-    context.absences?.rows({ ...asked, filter, names }, loadingKnown, path, context) ?? loadingKnown();
+    context.absences?.rows({ ...asked, filter, names: () => answered }, loadingKnown, path, context) ??
+    loadingKnown();
   return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
 }
 

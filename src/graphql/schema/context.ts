@@ -80,7 +80,8 @@ interface RowsAsked {
     readonly toYear?: number | null | undefined;
   };
   /** Those that may exist. */
-  readonly names: PromiseOrValue<readonly [countryCodes: readonly string[], metricKeys: readonly string[]]>;
+  /** The names that the rows answer for; final once the rows are there. */
+  names(): readonly [countryCodes: readonly string[], metricKeys: readonly string[]];
 }
 
 /** For clients that ask why there is no figure. */

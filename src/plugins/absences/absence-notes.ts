@@ -42,19 +42,10 @@ export function openAbsenceNotes(): AbsenceNotes {
       });
     },
     rows(asked, load, path, context) {
-      let names: readonly [codes: readonly string[], keys: readonly string[]] = [[], []];
-      if (asked.names instanceof Promise)
-        asked.names.then(
-          (all) => {
-            names = all;
-          },
-          () => {},
-        );
-      else names = asked.names;
       const rows = settled(load);
       onceThere(rows, (came) => {
         const reasons =
-          came instanceof Error ? [reasonOf(came)] : came.length > 0 ? [] : reasonsOf(asked, names, context);
+          came instanceof Error ? [reasonOf(came)] : came.length > 0 ? [] : reasonsOf(asked, context);
         return [...new Set(reasons)].flatMap((reason) => (reason === null ? [] : absence(path, reason)));
       });
       if (rows instanceof Error) throw rows;
@@ -96,12 +87,9 @@ function reasonOf(outcome: readonly ObservationRecord[] | Error | undefined): Ab
   return code === 'BAD_USER_INPUT' && fields.route !== undefined && cause === undefined ? 'REFUSED' : null;
 }
 
-function* reasonsOf(
-  asked: RowsAsked,
-  [codes, keys]: readonly [codes: readonly string[], keys: readonly string[]],
-  context: GraphContext,
-): Iterable<AbsenceReason | null> {
+function* reasonsOf(asked: RowsAsked, context: GraphContext): Iterable<AbsenceReason | null> {
   const { countryCodes, metricKeys } = asked.filter;
+  const [codes, keys] = asked.names();
   if (metricKeys?.some((key) => !keys.includes(key))) yield 'UNKNOWN_INDICATOR';
   if (countryCodes?.some((code) => !codes.includes(code))) yield 'NOT_OFFERED';
   for (const code of codes) for (const key of keys) yield reasonOfPair(asked, code, key, context);
