@@ -114,16 +114,16 @@ function sumOf(owners: readonly MemoryOwner[], processMb: number): number {
 /** Bounds of each worker. */
 export function cacheBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
+  const bytesOf = (part: 'operations' | 'bodies') =>
+    Math.round(Math.min(MOST[part], Math.max(LEAST[part], each * SHARES[part])));
   return {
     /** Memoized names in the store. */
     names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
     /** Figures of all keys that are noted as asked for lately. */
     askedLately: Math.round(Math.min(MOST.askedLately, (each * SHARES.askedLately) / ITEM_BYTES.askedLately)),
-    operationBytes: Math.round(
-      Math.min(MOST.operations, Math.max(LEAST.operations, each * SHARES.operations)),
-    ),
+    operationBytes: bytesOf('operations'),
     /** Last bodies of the service, whose unchanged rows aren't parsed again. */
-    bodyBytes: Math.round(Math.min(MOST.bodies, Math.max(LEAST.bodies, each * SHARES.bodies))),
+    bodyBytes: bytesOf('bodies'),
   };
 }
 

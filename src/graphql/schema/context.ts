@@ -79,7 +79,6 @@ interface RowsAsked {
     readonly fromYear?: number | null | undefined;
     readonly toYear?: number | null | undefined;
   };
-  /** Those that may exist. */
   /** The names that the rows answer for; final once the rows are there. */
   names(): readonly [countryCodes: readonly string[], metricKeys: readonly string[]];
 }
