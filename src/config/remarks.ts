@@ -12,6 +12,11 @@ const WAITS = [
 
 const OF_THE_CACHE = ['CACHE_TTL_SECONDS', 'STALE_IF_ERROR_SECONDS', 'CACHE_MAX_BYTES', 'CACHE_TIMEOUT_MS'];
 
+/** A remark on each of some settings that is given though it does nothing. */
+export function remarksOnIdle(names: readonly string[], given: Env, because: string): readonly string[] {
+  return names.filter((name) => given[name]).map((name) => `${name} does nothing ${because}`);
+}
+
 /**
  * Lists settings that others keep from doing what they say. They don't refuse the start, since the gateway does what
  * the stricter one says. Defaults are not remarked on, which nobody has chosen.
@@ -26,7 +31,7 @@ export function remarksOnSettings(env: Env, config: Config): readonly string[] {
       ([name, key]) =>
         `${name} (${config[key]}) is longer than OPERATION_TIMEOUT_MS (${operationTimeoutMs}), which ends an operation first`,
     ),
-    ...idle.map((name) => `${name} does nothing with CACHE_URL=none`),
+    ...remarksOnIdle(idle, env, 'with CACHE_URL=none'),
     ...(isAny ? ['CORS_ORIGINS allows all origins by *, so the others do nothing'] : []),
   ];
 }

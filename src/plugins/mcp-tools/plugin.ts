@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { onOff, wholeNumber } from '../../config/config.ts';
+import { remarksOnIdle } from '../../config/remarks.ts';
 import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { CATALOGUE_SEARCH } from './own-tools.ts';
 
@@ -38,11 +39,7 @@ export const mcpTools = definePlugin({
     return errors;
   },
   remarks: ({ MCP: isOn }, _config, given) =>
-    isOn
-      ? []
-      : ['MCP_BUDGET', 'MCP_KEY']
-          .filter((name) => given[name])
-          .map((name) => `${name} does nothing without MCP=on, but for the command mcp`),
+    isOn ? [] : remarksOnIdle(['MCP_BUDGET', 'MCP_KEY'], given, 'without MCP=on, but for the command mcp'),
   commands: [
     {
       name: 'mcp',

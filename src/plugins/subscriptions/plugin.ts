@@ -1,4 +1,5 @@
 import { onOff, wholeNumber } from '../../config/config.ts';
+import { remarksOnIdle } from '../../config/remarks.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
 
 export const subscriptions = definePlugin({
@@ -14,9 +15,7 @@ export const subscriptions = definePlugin({
   remarks: ({ SUBSCRIPTIONS: isOn }, _config, given) =>
     isOn
       ? []
-      : ['SUBSCRIPTIONS_POLL_SECONDS', 'MAX_SUBSCRIPTIONS']
-          .filter((name) => given[name])
-          .map((name) => `${name} does nothing without SUBSCRIPTIONS=on`),
+      : remarksOnIdle(['SUBSCRIPTIONS_POLL_SECONDS', 'MAX_SUBSCRIPTIONS'], given, 'without SUBSCRIPTIONS=on'),
   async open({ SUBSCRIPTIONS: isOn, SUBSCRIPTIONS_POLL_SECONDS: pollSeconds, MAX_SUBSCRIPTIONS: most }) {
     const { part, partOff } = await import('./resolvers.ts');
     if (!isOn) return { schema: [partOff] };
