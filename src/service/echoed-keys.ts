@@ -1,7 +1,7 @@
 import { ReceivedBody } from './bodies.ts';
 
 /** Shorter keys might be words. */
-const LEAST_KEY_LENGTH = 8;
+export const LEAST_KEY_LENGTH = 8;
 
 /** What JSON has outside of strings: a key made of it alone might be a figure. */
 const OUTSIDE_STRINGS = /true|false|null|[\d.eE+\-[\]{}:,]/g;
@@ -12,7 +12,7 @@ const OUTSIDE_STRINGS = /true|false|null|[\d.eE+\-[\]{}:,]/g;
  * else in the spellings of JSON, addresses and HTML.
  */
 export function withoutEchoedKey(body: ReceivedBody, authorization: string | null): ReceivedBody {
-  const key = authorization?.replace(/^bearer +/i, '') ?? '';
+  const key = keyIn(authorization);
   if (key.length < LEAST_KEY_LENGTH || key.replace(OUTSIDE_STRINGS, '') === '') return body;
   const runs = key.match(/[a-z\d]+/gi) ?? [];
   const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '');
@@ -22,6 +22,11 @@ export function withoutEchoedKey(body: ReceivedBody, authorization: string | nul
   const text = body.copy().toString('latin1');
   const shown = text.replace(new RegExp(Array.from(key, spellingsOf).join(''), 'gi'), '[redacted]');
   return shown === text ? body : new ReceivedBody([Buffer.from(shown, 'latin1')]);
+}
+
+/** The key of an `Authorization` header; empty without one. */
+export function keyIn(authorization: string | null): string {
+  return authorization?.replace(/^bearer +/i, '') ?? '';
 }
 
 /** Returns the pattern of a character of a key within a string of JSON. */

@@ -3,6 +3,7 @@ import { isDeepJson, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { PageInstead, unspecified } from './bodies.ts';
 import type { Answer, Call } from './call.ts';
+import { keyIn, LEAST_KEY_LENGTH } from './echoed-keys.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
@@ -12,9 +13,6 @@ const MAX_WORDS = 20_000;
 
 /** Bound of `Retry-After`, in seconds. */
 const MAX_AWAY_SECONDS = 3_600;
-
-/** Shorter keys might be words. */
-const LEAST_KEY_LENGTH = 8;
 
 /** Length of a piece of a key that is taken for the key: services may repeat half of it. */
 const PIECE_LENGTH = { least: 6, most: 8 };
@@ -41,7 +39,7 @@ const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]+/g, '')
  * whatever spelling.
  */
 function withoutKey(words: string, { caller }: Sending): string {
-  const key = lettersOf(caller.authorization?.replace(/^bearer +/i, '') ?? '');
+  const key = lettersOf(keyIn(caller.authorization));
   if (key.length < LEAST_KEY_LENGTH) return words;
   const length = Math.max(PIECE_LENGTH.least, Math.min(PIECE_LENGTH.most, Math.ceil(key.length / 2)));
   const pieces = new Set<string>();
