@@ -196,8 +196,10 @@ export function createLog(
         'operation',
       );
     },
-    attempt: ({ durationMs, ...event }) =>
-      log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
+    attempt(event) {
+      if (log.isLevelEnabled('debug'))
+        log.debug({ ...event, durationMs: Math.round(event.durationMs) }, 'attempt');
+    },
     problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),
     outage(outage) {
       const fields = { setting: 'CACHE_URL', isOver: outage.isOver };
