@@ -162,9 +162,14 @@ function failureIn(error: unknown, call: Call): unknown {
 
 /** Joins repeated headers: one value per name. */
 function plain(headers: IncomingHttpHeaders): Answer['headers'] {
-  const values = Object.entries(headers);
-  if (values.every(([, value]) => typeof value === 'string')) return headers as Answer['headers'];
-  return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
+  for (const name in headers) if (typeof headers[name] !== 'string') return joined(headers);
+  return headers as Answer['headers'];
+}
+
+function joined(headers: IncomingHttpHeaders): Answer['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
+  );
 }
 
 /** True if a call failed because its idle connection had been closed, which says nothing about the service. */
