@@ -5,6 +5,7 @@
  */
 import { Command } from 'commander';
 import { profileReading } from './profile/reading.ts';
+import { WARM_UP_SECONDS } from './race/heats.ts';
 import { installPeers } from './race/install.ts';
 import { profileRow, stagesOf } from './race/profiled.ts';
 import { ROWS } from './race/rows.ts';
@@ -19,7 +20,7 @@ const command: Command = new Command('bench:profile')
   .argument('<row>', ['reading, or a row:', ...ROWS.map(({ letter, name }) => `${letter} ${name}`)].join(' '))
   .argument('[mode]', SERVERS.flatMap(({ mode }) => mode ?? []).join(', '))
   .option('--seconds <n>', 'how long', '5')
-  .option('--warm-up <n>', 'seconds of load before that', '4')
+  .option('--warm-up <n>', 'seconds of load before that', String(WARM_UP_SECONDS))
   .option('--connections <n>', 'connections of the load', '32')
   .parse();
 const [letter, mode] = command.args;

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lineOf } from './child.ts';
+import { WARM_UP_SECONDS } from './heats.ts';
 import { type LoadOrder, measure, type Sample } from './load.ts';
 import { ROWS, type Row } from './rows.ts';
 import type { CpuProfile } from './self-times.ts';
@@ -65,7 +66,13 @@ export async function profileCold(): Promise<Profiled[]> {
   const profiled: Profiled[] = [];
   for (const row of ROWS) {
     console.error(`Row ${row.letter}, profiled`);
-    profiled.push(await profileRow(row, OURS_COLD_KEYS, { seconds: 5, warmUpSeconds: 6, connections: 32 }));
+    profiled.push(
+      await profileRow(row, OURS_COLD_KEYS, {
+        seconds: 5,
+        warmUpSeconds: WARM_UP_SECONDS,
+        connections: 32,
+      }),
+    );
   }
   return profiled;
 }
