@@ -1,7 +1,7 @@
 /**
- * Load of one run, in a process of its own. Argument: a `LoadOrder` as JSON. Prints `begin` when the measured
- * time begins, after a lead that isn't measured, and the `LoadResult` as JSON when it ends, still under load:
- * so a reader of counters at both lines sees as many operations begun before it as left unfinished behind it.
+ * Generates the load of one run, in a separate process. Argument: a `LoadOrder` as JSON. Prints `begin` after the
+ * unmeasured lead, when the measured time begins, and a `LoadResult` as JSON when it ends. The load goes on in both
+ * moments. So for counters that are read at both lines, the operations in flight at the beginning and at the end cancel out.
  */
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from '../race/load.ts';
@@ -10,21 +10,18 @@ import { digestIn } from '../race/servers.ts';
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? '{}');
 const row = ROWS.find(({ letter }) => letter === order.row);
-/** One answer in as many to a connection is compared with the right one, the first among them; of the others, how they begin. */
+/** The first response on each connection and every 32nd after it are compared in full; of the rest, only the beginning is checked. */
 const COMPARED = 32;
-/** Lengthens the measured time if a slow server would otherwise show less than a few answers a connection. */
-const LEAST_ANSWERS = 4 * order.connections;
-/** Most that it is lengthened by. */
-const LONGEST = 5;
+/** The measured time is extended until there are this many responses, so that slow servers give a few per connection. */
+const MIN_RESPONSES = 4 * order.connections;
+/** The most that it is extended by, as a factor. */
+const MAX_EXTENSION = 5;
 
 let connection = 0;
 let isMeasured = false;
 let operations = 0;
 let wrong = 0;
-/**
- * Leaves out the first answer to each connection: then all connect at once, and the load itself has only
- * begun.
- */
+/** Without the first response on each connection, while all of them connect at once. */
 const times: number[] = [];
 const begun = new Set<unknown>();
 
@@ -32,21 +29,21 @@ const options: autocannon.Options = {
   url: order.url,
   method: 'POST',
   connections: order.connections,
-  duration: order.leadSeconds + order.seconds * LONGEST + 60,
+  duration: order.leadSeconds + order.seconds * MAX_EXTENSION + 60,
   timeout: 30,
   setupClient(client) {
-    const asked = order.asked[connection % order.asked.length] as LoadOrder['asked'][number];
+    const sent = order.requests[connection % order.requests.length] as LoadOrder['requests'][number];
     connection += 1;
     const headers = {
       'content-type': 'application/json',
       authorization: `Bearer ${order.key}${order.keyEach ? `-${connection}` : ''}`,
     };
-    client.setHeadersAndBody(headers, asked.body);
-    let answers = 0;
-    // Options are the client's own by now. A handler of its requests would have all headers read for each answer.
+    client.setHeadersAndBody(headers, sent.body);
+    let responses = 0;
+    // These options are a copy for this client. A handler of its requests would have the headers of each response parsed.
     (client as unknown as { readonly opts: autocannon.Options }).opts.verifyBody = (body) => {
-      if (!isRight(String(body), asked, answers % COMPARED === 0)) wrong += 1;
-      answers += 1;
+      if (!isRight(String(body), sent, responses % COMPARED === 0)) wrong += 1;
+      responses += 1;
       return true;
     };
   },
@@ -54,17 +51,17 @@ const options: autocannon.Options = {
 
 function isRight(
   body: string,
-  { question, right }: LoadOrder['asked'][number],
+  { question, expected }: LoadOrder['requests'][number],
   isCompared: boolean,
 ): boolean {
   if (body.startsWith('{"data":{') && row !== undefined) {
-    if (!isCompared || digestIn(body, order, row, question) === right) return true;
+    if (!isCompared || digestIn(body, order, row, question) === expected) return true;
   }
   if (wrong === 0) console.error(`wrong: ${body.slice(0, 500)}`);
   return false;
 }
 
-// Passes a callback, without which it doesn't emit its events; the run ends before the callback is called.
+// Without a callback, autocannon emits no events. The process exits before the callback is called.
 const run = autocannon(options, () => {});
 run.on('response', (client, _status, _bytes, ms) => {
   if (isMeasured) operations += 1;
@@ -82,14 +79,14 @@ setTimeout(() => {
   const timer = setInterval(() => {
     const elapsedMs = performance.now() - startedAt;
     const share = elapsedMs / (order.seconds * 1000);
-    if (share < 1 || (operations < LEAST_ANSWERS && share < LONGEST)) return;
+    if (share < 1 || (operations < MIN_RESPONSES && share < MAX_EXTENSION)) return;
     clearInterval(timer);
     isMeasured = false;
-    tell(elapsedMs);
+    report(elapsedMs);
   }, 10);
 }, order.leadSeconds * 1000);
 
-function tell(elapsedMs: number): void {
+function report(elapsedMs: number): void {
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const result: LoadResult = { operations, elapsedMs, p50Ms: at(0.5), p99Ms: at(0.99), wrong };

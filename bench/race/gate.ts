@@ -19,11 +19,11 @@ import type { StartResult } from './starts.ts';
 import { short } from './table.ts';
 import { type WorkersResult, workersFactor } from './workers.ts';
 
-/** A threshold, its measurement, and the verdict. One that was not measured is not kept. */
+/** A threshold, what was measured, and the verdict. A threshold without a measurement is not met. */
 export interface Threshold {
   readonly what: string;
   readonly measured: string;
-  readonly isKept: boolean;
+  readonly isMet: boolean;
 }
 
 const CONNECTIONS = 32;
@@ -34,7 +34,7 @@ const P99_TIMES = 1.5;
 
 const oursIn = ({ heats }: RowResult, mode: Mode) => heats.find(({ server }) => server.mode === mode);
 
-/** Ours in this mode by the fastest peer, row by row. */
+/** Throughput of ours in this mode relative to the fastest peer, by row. */
 function againstPeers(
   rows: readonly RowResult[],
   mode: Mode,
@@ -49,11 +49,11 @@ function againstPeers(
   return {
     what,
     measured: ratios.map(({ letter, ratio }) => `${letter} ${short(ratio)}`).join(', '),
-    isKept: ratios.length > 0 && ratios.every(({ ratio }) => ratio >= least),
+    isMet: ratios.length > 0 && ratios.every(({ ratio }) => ratio >= least),
   };
 }
 
-/** Ours in this mode by the cost of the row of three figures without GraphQL, or without any work. */
+/** Throughput of ours in this mode relative to a floor, in row c. */
 function againstFloor(
   rows: readonly RowResult[],
   mode: Mode,
@@ -65,10 +65,10 @@ function againstFloor(
   const base = result?.heats.find(({ server }) => server === floor);
   const ours = result === undefined ? undefined : oursIn(result, mode);
   const ratio = speedRatio(ours, base, CONNECTIONS);
-  return { what, measured: short(ratio), isKept: ratio >= least };
+  return { what, measured: short(ratio), isMet: ratio >= least };
 }
 
-/** Ours, with a key for each connection, by the work that any gateway in Node has. */
+/** Throughput of ours, a key each, relative to the work that no gateway in Node can avoid. */
 function againstParsing(rows: readonly RowResult[], least: number): Threshold {
   const ratios = rows.map((result) => ({
     letter: result.row.letter,
@@ -81,15 +81,15 @@ function againstParsing(rows: readonly RowResult[], least: number): Threshold {
   return {
     what: `cold, a key each: at least ${least} of the parsing floor in every row`,
     measured: ratios.map(({ letter, ratio }) => `${letter} ${short(ratio)}`).join(', '),
-    isKept: ratios.length > 0 && ratios.every(({ ratio }) => ratio >= least),
+    isMet: ratios.length > 0 && ratios.every(({ ratio }) => ratio >= least),
   };
 }
 
-/** Least ratio of Tailcall's use of the processor to ours, by row. */
+/** Minimum ratio of Tailcall's CPU time to ours, by row. */
 const AGAINST_TAILCALL: Readonly<Record<string, number>> = { a: 1.5, b: 0.5, c: 1, d: 1 };
 
 function againstTailcall(rows: readonly RowResult[]): Threshold {
-  const told = rows.flatMap((result) => {
+  const ratios = rows.flatMap((result) => {
     const least = AGAINST_TAILCALL[result.row.letter];
     const theirs = result.heats.find(({ server }) => server === TAILCALL);
     const ours = oursIn(result, 'cold-keys');
@@ -102,11 +102,11 @@ function againstTailcall(rows: readonly RowResult[]): Threshold {
     return [{ letter: result.row.letter, ratio, least }];
   });
   return {
-    what: `cold, a key each, by processor time: Tailcall's by ours at least ${Object.entries(AGAINST_TAILCALL)
+    what: `cold, a key each: CPU time of Tailcall divided by ours at least ${Object.entries(AGAINST_TAILCALL)
       .map(([letter, least]) => `${letter} ${least}`)
       .join(', ')}`,
-    measured: told.map(({ letter, ratio }) => `${letter} ${short(ratio)}`).join(', ') || '–',
-    isKept: told.length > 0 && told.every(({ ratio, least }) => ratio >= least),
+    measured: ratios.map(({ letter, ratio }) => `${letter} ${short(ratio)}`).join(', ') || '–',
+    isMet: ratios.length > 0 && ratios.every(({ ratio, least }) => ratio >= least),
   };
 }
 
@@ -116,9 +116,9 @@ function halfLoad(rows: readonly RowResult[]): Threshold {
     ratio: at === null ? Number.NaN : at.ours.p99Ms / at.theirs.p99Ms,
   }));
   return {
-    what: "p99 of ours, cold, at half of the fastest peer's rate: no more than that peer's, in every row",
+    what: "cold, at half of the fastest peer's throughput: p99 at most that peer's, in every row",
     measured: ratios.map(({ letter, ratio }) => `${letter} ${short(ratio)} ×`).join(', '),
-    isKept: ratios.length > 0 && ratios.every(({ ratio }) => ratio <= 1),
+    isMet: ratios.length > 0 && ratios.every(({ ratio }) => ratio <= 1),
   };
 }
 
@@ -128,9 +128,9 @@ function memory(rows: readonly RowResult[]): Threshold {
   const ours = most(({ server }) => server.kind === 'ours');
   const theirs = most(({ server }) => server.kind === 'peer');
   return {
-    what: "peak memory of ours, any mode and row: no more than the largest peer's",
-    measured: `${short(ours)} MB, a peer's ${short(theirs)} MB`,
-    isKept: ours <= theirs,
+    what: 'peak memory, in any mode and row: at most that of the largest peer',
+    measured: `${short(ours)} MB, largest peer ${short(theirs)} MB`,
+    isMet: ours <= theirs,
   };
 }
 
@@ -142,11 +142,11 @@ function heap(hour: readonly HourResult[]): Threshold {
   return {
     what: `heap after an hour's worth: at most ${HEAP_TIMES} × Mercurius's`,
     measured: `${short(ours)} MB, Mercurius ${short(theirs)} MB`,
-    isKept: ours <= HEAP_TIMES * theirs,
+    isMet: ours <= HEAP_TIMES * theirs,
   };
 }
 
-/** Throughput and the slowest answers of many keys from a cold start. */
+/** Throughput and p99 of operations of many keys from a cold start. */
 function manyKeys(skewed: readonly SkewedResult[]): Threshold[] {
   const rate = ({ operations, elapsedMs }: SkewedResult) => (operations / elapsedMs) * 1000;
   const ours = skewed.find(({ server }) => server.kind === 'ours');
@@ -158,32 +158,32 @@ function manyKeys(skewed: readonly SkewedResult[]): Threshold[] {
   const slowest = isRight ? ours.p99Ms / best.p99Ms : Number.NaN;
   return [
     {
-      what: 'operations of many keys from a cold start: at least as many a second as the fastest peer',
+      what: 'many keys from a cold start: throughput at least that of the fastest peer',
       measured: short(speed),
-      isKept: speed >= 1,
+      isMet: speed >= 1,
     },
     {
-      what: `operations of many keys from a cold start: p99 at most ${P99_TIMES} × the fastest peer's`,
+      what: `many keys from a cold start: p99 at most ${P99_TIMES} × the fastest peer's`,
       measured: short(slowest),
-      isKept: slowest <= P99_TIMES,
+      isMet: slowest <= P99_TIMES,
     },
   ];
 }
 
 function ready(starts: readonly StartResult[]): Threshold {
   const ms = starts.find(({ server }) => server === OURS_DEFAULT)?.medianMs ?? Number.NaN;
-  return { what: `ready in under ${READY_MS} ms`, measured: `${short(ms)} ms`, isKept: ms < READY_MS };
+  return { what: `ready in under ${READY_MS} ms`, measured: `${short(ms)} ms`, isMet: ms < READY_MS };
 }
 
-/** Most milliseconds of processor, by the number of operations. */
+/** Maximum CPU time in milliseconds, by the number of operations. */
 const FIRST_MS = { 32: 260, 300: 1_300 };
 
 function firstOperations(first: readonly FirstResult[]): Threshold[] {
   const ours = first.find(({ server }) => server === OURS_DEFAULT)?.cpuMs ?? {};
   return Object.entries(FIRST_MS).map(([count, most]) => ({
-    what: `the first ${count} operations of a process: at most ${most} ms of processor`,
+    what: `the first ${count} operations of a process: at most ${most} ms of CPU time`,
     measured: `${short(ours[count] ?? Number.NaN)} ms`,
-    isKept: (ours[count] ?? Number.NaN) <= most,
+    isMet: (ours[count] ?? Number.NaN) <= most,
   }));
 }
 
@@ -196,27 +196,29 @@ function noneWrong({ rows, delayed, skewed, hour, workers, gateways }: Raced): T
     ...[...skewed, ...hour, ...workers].map((result) => result.wrong),
     gateways?.wrong ?? 0,
   ].reduce((sum, count) => sum + count, 0);
-  return { what: 'no wrong answer under load, by anybody', measured: String(wrong), isKept: wrong === 0 };
+  return {
+    what: 'no wrong response under load, from any server',
+    measured: String(wrong),
+    isMet: wrong === 0,
+  };
 }
 
-/** A run ends in the middle of operations: with one connection that is one of sixty, or less. */
-const CUT_SHARE = 0.03;
+/** Runs end in the middle of operations, which shifts calls per operation: with one connection, by up to one in sixty. */
+const UNFINISHED_SHARE = 0.03;
 
-/** Effect on ours of a service that takes its time, by its effect on the fastest peer. */
+/** What is compared with the fastest peer over a service with latency. */
 const OVER_DELAY: readonly {
   readonly what: string;
   readonly figure: (sample: Sample) => number;
-  /**
-   * Allowed excess of the ratio over 1; left out, the distance of the peer's own rounds from their median.
-   */
+  /** Allowed excess of the ratio over 1; by default, that of the peer's own worst round over its median. */
   readonly spare?: number;
 }[] = [
   { what: "p50 no worse than the fastest peer's own rounds", figure: ({ p50Ms }) => p50Ms },
   { what: "p99 no worse than the fastest peer's own rounds", figure: ({ p99Ms }) => p99Ms },
-  { what: "calls at most the fastest peer's", figure: ({ calls }) => calls, spare: CUT_SHARE },
+  { what: "calls at most the fastest peer's", figure: ({ calls }) => calls, spare: UNFINISHED_SHARE },
 ];
 
-/** Ours in this mode, in each row at each load: the ratio of the medians, and its bound. */
+/** The ratios of medians of ours in this mode to the fastest peer's, in each row at each load, and their bounds. */
 function overDelay(
   delayed: readonly RowResult[],
   mode: Mode,
@@ -234,11 +236,11 @@ function overDelay(
       });
       return { letter: result.row.letter, each };
     });
-    const told = ({ ratio, most }: { ratio: number; most: number }) => `${short(ratio)} of ${short(most)}`;
+    const shown = ({ ratio, most }: { ratio: number; most: number }) => `${short(ratio)} of ${short(most)}`;
     return {
-      what: `with ${LATENCY.leastMs} ms upstream latency, ${name}: ${what}, in any row at ${connections.join(' and ')} connections`,
-      measured: rows.map(({ letter, each }) => `${letter} ${each.map(told).join(' / ')}`).join(', '),
-      isKept: rows.length > 0 && rows.every(({ each }) => each.every(({ ratio, most }) => ratio <= most)),
+      what: `with ${LATENCY.leastMs} ms of upstream latency, ${name}: ${what}, in every row at ${connections.join(' and ')} connections`,
+      measured: rows.map(({ letter, each }) => `${letter} ${each.map(shown).join(' / ')}`).join(', '),
+      isMet: rows.length > 0 && rows.every(({ each }) => each.every(({ ratio, most }) => ratio <= most)),
     };
   });
 }
@@ -251,18 +253,18 @@ function figureOf(heat: Heat | undefined, connections: number, figure: (sample: 
 function noLongBlock(scale: readonly SizeResult[]): Threshold {
   const blocks = scale.map(({ longestBlockMs }) => longestBlockMs);
   return {
-    what: `nothing blocks for over ${BLOCK_MS} ms, whatever the size of the answer`,
+    what: `the event loop is never blocked for over ${BLOCK_MS} ms, whatever the size of the response`,
     measured: blocks.map((ms) => `${short(ms)} ms`).join(', '),
-    isKept: blocks.length > 0 && blocks.every((ms) => ms <= BLOCK_MS),
+    isMet: blocks.length > 0 && blocks.every((ms) => ms <= BLOCK_MS),
   };
 }
 
 function noneTurnedAway(skewed: readonly SkewedResult[]): Threshold {
   const ours = skewed.find(({ server }) => server.kind === 'ours')?.turnedAway ?? Number.NaN;
   return {
-    what: 'operations of many keys from a cold start: none turned away by ours',
+    what: 'many keys from a cold start: ours rejects none',
     measured: Number.isNaN(ours) ? '–' : String(ours),
-    isKept: ours === 0,
+    isMet: ours === 0,
   };
 }
 
@@ -271,34 +273,34 @@ export const LEAST_WORKERS_FACTOR = 1.8;
 function allCores(workers: readonly WorkersResult[]): Threshold {
   const factor = workersFactor(workers);
   return {
-    what: `two workers, each with a core and load of its own: at least ${LEAST_WORKERS_FACTOR} × one`,
+    what: `two workers, each with its own core and load: throughput at least ${LEAST_WORKERS_FACTOR} × one`,
     measured: short(factor),
-    isKept: factor >= LEAST_WORKERS_FACTOR,
+    isMet: factor >= LEAST_WORKERS_FACTOR,
   };
 }
 
 function oneForTwo(gateways: GatewaysResult | null): Threshold {
   const { operations = Number.NaN, ofOne = Number.NaN, ofTwo = Number.NaN } = gateways ?? {};
   return {
-    what: `two gateways on one Redis, the same ${operations} cold operations at once: the calls of one`,
-    measured: `${short(ofTwo)}, one ${short(ofOne)}`,
-    isKept: ofTwo <= ofOne,
+    what: `two gateways on one Redis, ${operations} cold operations sent to both at once: no more calls than one gateway`,
+    measured: `${short(ofTwo)}, one gateway ${short(ofOne)}`,
+    isMet: ofTwo <= ofOne,
   };
 }
 
-/** All that has been measured. */
+/** All results. */
 export interface Raced {
   readonly rows: readonly RowResult[];
   readonly starts: readonly StartResult[];
   readonly first: readonly FirstResult[];
-  /** Over a service that takes its time. */
+  /** Over a service with latency. */
   readonly delayed: readonly RowResult[];
   readonly skewed: readonly SkewedResult[];
   readonly hour: readonly HourResult[];
   readonly workers: readonly WorkersResult[];
   /** Null if there is no Redis. */
   readonly gateways: GatewaysResult | null;
-  /** Answers of growing size. */
+  /** Responses of growing size. */
   readonly scale: readonly SizeResult[];
 }
 
@@ -306,12 +308,12 @@ export function thresholds(raced: Raced): Threshold[] {
   const { rows, starts, delayed } = raced;
   const fromB = rows.filter(({ row }) => row.letter !== 'a');
   return [
-    againstPeers(rows, 'cold', 1, 'cold, one key: at least as fast as the fastest peer in every row'),
+    againstPeers(rows, 'cold', 1, 'cold, one key: at least the throughput of the fastest peer in every row'),
     againstPeers(
       rows,
       'cold',
       1,
-      'cold, one connection: at least as fast as the fastest peer in every row',
+      'cold, one connection: at least the throughput of the fastest peer in every row',
       1,
     ),
     againstPeers(
@@ -328,7 +330,7 @@ export function thresholds(raced: Raced): Threshold[] {
       'cold-keys',
       BARE_PROXY,
       1,
-      'cold, a key each: at least as fast as the bare proxy in row c',
+      'cold, a key each: at least the throughput of the bare proxy in row c',
     ),
     againstPeers(fromB, 'warm', 3, 'warm: at least 3 × the fastest peer in rows b to e'),
     againstFloor(rows, 'repeated', STATIC_BYTES, 0.7, 'repeated: at least 0.7 of static bytes in row c'),

@@ -1,31 +1,31 @@
-import { askedWith, measure, medianOf, medianRatio, type Sample } from './load.ts';
+import { measure, medianOf, medianRatio, requestsOn, type Sample } from './load.ts';
 import { measurePaced, type PacedSample } from './paced-load.ts';
 import { FIRST_QUESTION } from './questions.ts';
 import type { Row } from './rows.ts';
-import { answerDigest, OURS_COLD, type Running, type Server, startServer } from './servers.ts';
-import { type Bodies, type Latency, rightDigest, startUpstream, type Upstream } from './service.ts';
+import { OURS_COLD, type Running, responseDigest, type Server, startServer } from './servers.ts';
+import { type Bodies, expectedDigest, type Latency, startUpstream, type Upstream } from './service.ts';
 
 export interface RaceOptions {
   readonly servers: readonly Server[];
   readonly connections: readonly number[];
   readonly seconds: number;
   readonly rounds: number;
-  /** True if ours is also held against the fastest peer at half of that peer's rate. */
+  /** True to also compare ours with the fastest peer at half of that peer's throughput. */
   readonly halfLoad: boolean;
-  /** Time that the service takes; none unless told. */
+  /** Latency of the service; none by default. */
   readonly latency?: Latency;
-  /** How answers of the service differ, but for servers that are sent the same bytes; a tenth of their rows unless told. */
+  /** How much of a response of the service changes; a tenth of its rows by default. Servers with `sameBytes` always get the same ones. */
   readonly bodies?: Bodies;
 }
 
 /** Results of one server in one row. */
 export interface Heat {
   readonly server: Server;
-  /** Medians of its rounds, by number of connections. */
+  /** Medians over the rounds, by number of connections. */
   readonly samples: ReadonlyMap<number, Sample>;
-  /** Samples that the medians are of. */
+  /** All samples, by number of connections. */
   readonly rounds: ReadonlyMap<number, readonly Sample[]>;
-  /** Wrong answers outside of the measured time. */
+  /** Wrong responses outside of the measured time: before it, while warming up, and after it. */
   readonly wrongEarly: number;
   readonly peakRssMb: number;
 }
@@ -44,28 +44,25 @@ export interface RowResult {
 }
 
 /**
- * Seconds of load before anything is measured, over a service that takes no time. Servers run for days, and V8's last
- * compiler takes a function only after 3,000 calls: one that is called once in an operation, after 3,000 operations.
- * Then it compiles for seconds more, on the core of the gateway.
+ * Seconds of warm-up before anything is measured, over a service without latency. V8's last compiler takes a function
+ * only after 3,000 calls: one that is called once per operation, after 3,000 operations. Then it compiles for several
+ * more seconds, on the gateway's core. Servers run for days, so these seconds would distort the result.
  */
 export const WARM_UP_SECONDS = Number(process.env.BENCH_WARM_UP_SECONDS ?? 45);
 
-/** Load that isn't measured before a server's first run with so many connections, and before each further one. */
+/** Seconds of unmeasured load before a server's first run with a number of connections, and before each further run. */
 const CHANGE_SECONDS = 0.6;
 const LEAD_SECONDS = 0.3;
 
-/**
- * Ratio of the time at half load, for ours and the fastest peer, to that of others: one answer in a hundred
- * counts.
- */
+/** Runs at half load take this many times as long: a p99 needs many responses, and these runs get fewer a second. */
 const HALF_LOAD_TIMES = 3;
 
-/** A server in a row, and the service that it asks. */
+/** A running server, and the service that it calls. */
 interface Entrant extends Running {
   readonly upstream: Upstream;
 }
 
-/** All servers in one row: started anew, their answers compared, then measured in turn, round after round. */
+/** Runs all servers in one row: starts them, checks their responses, and measures them in turn, round after round. */
 export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult> {
   await using stack = new AsyncDisposableStack();
   const entered = options.servers.filter(
@@ -84,29 +81,30 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
     }),
   );
   const wrongEarly = new Map(field.map((running) => [running, 0]));
-  const note = (running: Entrant, wrong: number) =>
+  const countWrong = (running: Entrant, wrong: number) =>
     wrongEarly.set(running, wrong + (wrongEarly.get(running) ?? 0));
-  for (const running of field) note(running, await wrongIn(running, row));
-  for (const running of field) note(running, await warmUp(running, row, Math.max(...options.connections)));
+  for (const running of field) countWrong(running, await wrongIn(running, row));
+  for (const running of field)
+    countWrong(running, await warmUp(running, row, Math.max(...options.connections)));
 
   const rounds = new Map(field.map((running) => [running, new Map<number, Sample[]>()]));
   for (const connections of options.connections) {
     const taken = new Map<Entrant, Sample[]>();
-    // Leaves out servers with a key for each connection: one connection can't show its effect.
+    // With one connection, a key each is the same as one key.
     const runners = field.filter(({ server }) => !server.keyEach || connections > 1);
     for (const running of runners) taken.set(running, []);
     for (let round = 0; round < options.rounds; round += 1) {
       const leadSeconds = leadOf(round, options);
       for (const [running, each] of taken) {
-        const order = { connections, leadSeconds, seconds: options.seconds };
-        each.push(await measure(running, running.upstream, row, order));
+        const run = { connections, leadSeconds, seconds: options.seconds };
+        each.push(await measure(running, running.upstream, row, run));
       }
     }
     for (const [running, each] of taken) rounds.get(running)?.set(connections, each);
   }
 
-  // Compares once more: now some answer from held figures.
-  for (const running of field) note(running, await wrongIn(running, row));
+  // Checks once more: some servers now answer from their caches.
+  for (const running of field) countWrong(running, await wrongIn(running, row));
   const heats = field.map((running) => {
     const each = rounds.get(running) ?? new Map<number, Sample[]>();
     return {
@@ -120,15 +118,13 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
 }
 
-/**
- * No lead over a service that takes its time: all servers meet the same draws from their first operation on.
- */
+/** None with latency: all servers then get the same sequence of drawn latencies, from their first operation on. */
 function leadOf(round: number, { latency }: RaceOptions): number {
   if (latency !== undefined) return 0;
   return round === 0 ? CHANGE_SECONDS : LEAD_SECONDS;
 }
 
-/** @returns the number of wrong answers */
+/** @returns the number of wrong responses */
 async function warmUp(running: Entrant, row: Row, connections: number): Promise<number> {
   const { upstream } = running;
   await upstream.setLate(false);
@@ -138,16 +134,16 @@ async function warmUp(running: Entrant, row: Row, connections: number): Promise<
   return wrong;
 }
 
-/** @returns 1 if a server's answer is not the one that the service's own words make, else 0 */
+/** @returns 1 if the server's response differs from the expected one, else 0 */
 async function wrongIn(running: Entrant, row: Row): Promise<number> {
-  const right = await rightDigest(running.upstream.url, row.letter, FIRST_QUESTION);
-  const told = await answerDigest(running, row);
-  if (told === right) return 0;
-  console.error(`Row ${row.letter}: ${running.server.name} answers wrongly. ${told}`);
+  const expected = await expectedDigest(running.upstream.url, row.letter, FIRST_QUESTION);
+  const actual = await responseDigest(running, row);
+  if (actual === expected) return 0;
+  console.error(`Row ${row.letter}: wrong response from ${running.server.name}. ${actual}`);
   return 1;
 }
 
-/** Wrong answers of a server in a row. One of them disqualifies it there: it is compared with nobody. */
+/** Wrong responses of a server in a row. One of them disqualifies it: it takes part in no comparison of that row. */
 export function wrongOf({ wrongEarly, samples }: Heat): number {
   return [...samples.values()].reduce((sum, { wrong }) => sum + wrong, wrongEarly);
 }
@@ -159,7 +155,7 @@ export function fastestPeer(heats: readonly Heat[], connections: number): Heat |
     .toSorted((a, b) => speed(b) - speed(a))[0];
 }
 
-/** Operations a second of one by those of another; NaN if one of them didn't run, or not rightly. */
+/** Throughput of one server divided by that of another; NaN if one of them didn't run or is disqualified. */
 export function speedRatio(heat: Heat | undefined, base: Heat | undefined, connections: number): number {
   if ([heat, base].some((each) => each !== undefined && wrongOf(each) > 0)) return Number.NaN;
   return medianRatio(heat?.rounds.get(connections) ?? [], base?.rounds.get(connections) ?? []);
@@ -182,7 +178,7 @@ async function atHalfLoad(
     await Promise.all(
       [ours, theirs].map(async (running) => ({
         running,
-        ...(await askedWith(running, running.upstream, row, most)),
+        ...(await requestsOn(running, running.upstream, row, most)),
       })),
     ),
     order,

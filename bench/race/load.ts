@@ -1,25 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { coreMs, lineOf, startChild } from './child.ts';
-import type { Question } from './questions.ts';
 import type { Row } from './rows.ts';
-import { askedOf, type Running } from './servers.ts';
-import { rightDigest, type Upstream } from './service.ts';
+import { type RaceRequest, type Running, requestsFor } from './servers.ts';
+import { expectedDigest, type Upstream } from './service.ts';
 
-/** Order for `bench/peers/load.ts`. */
+/** Argument of `bench/peers/load.ts`. */
 export interface LoadOrder {
   readonly url: string;
   /** Letter of the row. */
   readonly row: string;
-  /** True if it is asked in the shape of the service. */
+  /** True if the server's schema mirrors the REST service. */
   readonly isPlain: boolean;
-  /** Request of each connection in turn, and the digest of the right answer. */
-  readonly asked: readonly { readonly body: string; readonly question: Question; readonly right: string }[];
+  /** The requests, one per connection in turn, each with the digest of the expected response. */
+  readonly requests: readonly (RaceRequest & { readonly expected: string })[];
   readonly connections: number;
-  /** Load before the measured time begins. */
+  /** Seconds of load before the measured time. */
   readonly leadSeconds: number;
   readonly seconds: number;
   readonly key: string;
-  /** A key of its own for each connection, made of `key` and a number. */
+  /** True if each connection has a different key, made of `key` and a number. */
   readonly keyEach: boolean;
 }
 
@@ -28,7 +27,7 @@ export interface LoadResult {
   readonly elapsedMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers that were none, or other ones than were asked for, in the lead too. */
+  /** Failed requests and wrong responses, those before the measured time included. */
   readonly wrong: number;
 }
 
@@ -36,47 +35,48 @@ export interface Sample {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU time of the gateway for one operation. */
+  /** CPU time of the gateway per operation. */
   readonly cpuMs: number;
-  /** Share of one core that the gateway took: well below 1 means that something else was the bottleneck. */
+  /** Share of one core that the gateway used, from 0 to 1: well below 1, something else was the bottleneck. */
   readonly busy: number;
-  /** Share of the gateway's core that went to anything else; NaN if it has none of its own. */
+  /** Share of the gateway's core that other processes used; NaN if processes are not pinned. */
   readonly others: number;
+  /** Upstream calls per operation. */
   readonly calls: number;
   readonly wrong: number;
 }
 
-/** One run under closed load: each connection asks again as soon as it has its answer. */
+/** One run under closed load: each connection sends its next request as soon as it has a response. */
 export async function measure(
   running: Running,
   upstream: Upstream,
   row: Row,
   order: Pick<LoadOrder, 'connections' | 'leadSeconds' | 'seconds'>,
 ): Promise<Sample> {
-  const told: LoadOrder = {
+  const full: LoadOrder = {
     ...order,
-    ...(await askedWith(running, upstream, row, order.connections)),
+    ...(await requestsOn(running, upstream, row, order.connections)),
     url: running.child.url,
     key: 'demo-team',
     keyEach: running.server.keyEach === true,
   };
-  const sample = await underLoad(running, upstream, told);
+  const sample = await underLoad(running, upstream, full);
   await settled(running);
   return sample;
 }
 
-/** Questions of the connections to a server in this row, with the digests of the right answers. */
-export async function askedWith(
+/** The requests of a row on the connections to a server, with the digests of the expected responses. */
+export async function requestsOn(
   { server }: Running,
   upstream: Upstream,
   row: Row,
   connections: number,
-): Promise<Pick<LoadOrder, 'row' | 'isPlain' | 'asked'>> {
-  const asked = askedOf(server, row, connections).map(async (each) => ({
+): Promise<Pick<LoadOrder, 'row' | 'isPlain' | 'requests'>> {
+  const requests = requestsFor(server, row, connections).map(async (each) => ({
     ...each,
-    right: await rightDigest(upstream.url, row.letter, each.question),
+    expected: await expectedDigest(upstream.url, row.letter, each.question),
   }));
-  return { row: row.letter, isPlain: server.isPlain === true, asked: await Promise.all(asked) };
+  return { row: row.letter, isPlain: server.isPlain === true, requests: await Promise.all(requests) };
 }
 
 async function underLoad({ child }: Running, upstream: Upstream, order: LoadOrder): Promise<Sample> {
@@ -107,10 +107,7 @@ const STEP_MS = 50;
 const QUIET_STEPS = 3;
 const MOST_STEPS = 200;
 
-/**
- * Waits until the gateway has finished work that nobody waits for any more: it would eat into the next
- * server's run.
- */
+/** Waits until the gateway is idle: it may still be busy with abandoned requests, which would slow the next server's run. */
 async function settled({ child }: Running): Promise<void> {
   for (let step = 0, quiet = 0; step < MOST_STEPS && quiet < QUIET_STEPS; step += 1) {
     const before = child.cpuMs();
@@ -119,7 +116,7 @@ async function settled({ child }: Running): Promise<void> {
   }
 }
 
-/** The middle value; of an even number, halfway between the two middle ones, so that none is favoured. */
+/** The median; of an even number of values, the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -127,7 +124,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Spread of values: their standard deviation by their mean, in per cent. NaN if there are fewer than two. */
+/** Coefficient of variation: the standard deviation divided by the mean, in per cent. NaN for fewer than two values. */
 export function variation(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
@@ -135,19 +132,18 @@ export function variation(values: readonly number[]): number {
 }
 
 /**
- * Operations a second of some rounds by those of others: the median of the ratio in each round, in which they
- * follow one another. A machine may be half as fast for a minute, and medians of their own would be of
- * different minutes.
- * @returns NaN if there are no rounds of one of them
+ * Ratio of the throughputs of two servers: the median of the ratios within each round. Within a round, they are measured
+ * one right after the other, while separate medians may come from minutes in which the machine was not equally fast.
+ * @returns NaN if one of them has no rounds
  */
 export function medianRatio(
   rounds: readonly Pick<Sample, 'perSecond'>[],
-  others: readonly Pick<Sample, 'perSecond'>[],
+  base: readonly Pick<Sample, 'perSecond'>[],
 ): number {
-  return median(rounds.map(({ perSecond }, i) => perSecond / (others[i]?.perSecond ?? Number.NaN)));
+  return median(rounds.map(({ perSecond }, i) => perSecond / (base[i]?.perSecond ?? Number.NaN)));
 }
 
-/** Each figure's median over the rounds; of wrong answers, all. */
+/** The median of each figure over the rounds; for wrong responses, the sum. */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
   return {

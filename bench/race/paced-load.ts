@@ -2,8 +2,8 @@ import { lineOf, startChild } from './child.ts';
 import { type LoadOrder, median } from './load.ts';
 import type { Running } from './servers.ts';
 
-/** Order for `bench/race/paced.ts`. */
-export interface PacedOrder extends Pick<LoadOrder, 'url' | 'row' | 'isPlain' | 'asked'> {
+/** Argument of `bench/race/paced.ts`. */
+export interface PacedOrder extends Pick<LoadOrder, 'url' | 'row' | 'isPlain' | 'requests'> {
   readonly perSecond: number;
   readonly seconds: number;
 }
@@ -12,19 +12,19 @@ export interface PacedSample {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly wrong: number;
-  /** Rounds that these are the medians of; none of a round. */
+  /** The samples of which this has the medians; only in a result, not in the sample of one round. */
   readonly rounds?: readonly PacedSample[];
 }
 
-/** Some servers at one fixed rate, in turn, round after round; each one's medians. */
+/** Measures servers at one fixed rate, in turn, round after round. Returns the medians of each. */
 export async function measurePaced(
-  entered: readonly ({ readonly running: Running } & Pick<LoadOrder, 'row' | 'isPlain' | 'asked'>)[],
+  entered: readonly ({ readonly running: Running } & Pick<LoadOrder, 'row' | 'isPlain' | 'requests'>)[],
   { perSecond, seconds, rounds }: { perSecond: number; seconds: number; rounds: number },
 ): Promise<PacedSample[]> {
   const taken = entered.map((): PacedSample[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [i, { running, ...asked }] of entered.entries()) {
-      const order: PacedOrder = { url: running.child.url, ...asked, perSecond, seconds };
+    for (const [i, { running, ...requests }] of entered.entries()) {
+      const order: PacedOrder = { url: running.child.url, ...requests, perSecond, seconds };
       await using load = startChild({ args: ['bench/race/paced.ts', JSON.stringify(order)], core: 1 });
       const [line] = await lineOf(load, /^\{.*\}$/);
       taken[i]?.push(JSON.parse(line) as PacedSample);

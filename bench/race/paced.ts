@@ -1,21 +1,21 @@
 /**
- * Open load at a fixed rate, in a process of its own: requests leave evenly spaced, whether or not earlier ones have
- * been answered. (autocannon's `overallRate` sends each second's requests at once, and then measures the queue that it
- * made itself.) Argument: a `PacedOrder` as JSON; prints a `PacedSample` as JSON.
+ * Open load at a fixed rate, in a separate process: requests are sent evenly spaced, whether or not earlier ones have
+ * been answered. (autocannon's `overallRate` sends the requests of each second at once, and so measures a queue that it
+ * caused itself.) Argument: a `PacedOrder` as JSON; prints a `PacedSample` as JSON.
  */
 import { Agent, request } from 'node:http';
 import type { PacedOrder, PacedSample } from './paced-load.ts';
 import { ROWS } from './rows.ts';
 import { digestIn } from './servers.ts';
 
-/** The connections open, code becomes hot; not measured. */
+/** Seconds of unmeasured load, while connections are opened and code is compiled. */
 const LEAD_SECONDS = 0.5;
 
-/** One answer in as many is compared with the right one; no divisor of the number of questions. */
+/** One response in this many is compared in full. It has no divisor in common with the number of requests, so that all of them get their turn. */
 const COMPARED = 15;
 
 const order: PacedOrder = JSON.parse(process.argv[2] ?? '{}');
-const { url, asked, perSecond, seconds } = order;
+const { url, requests, perSecond, seconds } = order;
 const row = ROWS.find(({ letter }) => letter === order.row);
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 const headers = { 'content-type': 'application/json', authorization: 'Bearer demo-team' };
@@ -27,15 +27,15 @@ let sent = 0;
 let done = 0;
 let wrong = 0;
 
-function ask(isMeasured: boolean): void {
-  const { body, question, right } = asked[sent % asked.length] as PacedOrder['asked'][number];
+function send(isMeasured: boolean): void {
+  const { body, question, expected } = requests[sent % requests.length] as PacedOrder['requests'][number];
   const isCompared = sent % COMPARED === 0;
   const sentAt = performance.now();
   const finish = (isRight: boolean) => {
     done += 1;
     if (!isRight) wrong += 1;
     if (isMeasured) times.push(performance.now() - sentAt);
-    if (done === planned) tell();
+    if (done === planned) report();
   };
   const outgoing = request(
     { agent, host: target.hostname, port: target.port, path: target.pathname, method: 'POST', headers },
@@ -43,10 +43,10 @@ function ask(isMeasured: boolean): void {
       const parts: Buffer[] = [];
       response.on('data', (part) => isCompared && parts.push(part));
       response.on('end', () => {
-        const isTold = response.statusCode === 200 && row !== undefined;
+        const isOk = response.statusCode === 200 && row !== undefined;
         finish(
-          isTold &&
-            (!isCompared || digestIn(Buffer.concat(parts).toString(), order, row, question) === right),
+          isOk &&
+            (!isCompared || digestIn(Buffer.concat(parts).toString(), order, row, question) === expected),
         );
       });
     },
@@ -55,7 +55,7 @@ function ask(isMeasured: boolean): void {
   outgoing.end(body);
 }
 
-function tell(): void {
+function report(): void {
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const sample: PacedSample = { p50Ms: at(0.5), p99Ms: at(0.99), wrong };
@@ -66,7 +66,7 @@ const startedAt = performance.now();
 const timer = setInterval(() => {
   const due = Math.min(planned, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
   while (sent < due) {
-    ask(sent >= unmeasured);
+    send(sent >= unmeasured);
     sent += 1;
   }
   if (sent === planned) clearInterval(timer);

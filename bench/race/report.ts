@@ -23,12 +23,12 @@ const FILE = 'bench/REPORT.md';
 const RUNS = 'bench/REPORT.json';
 const CONNECTIONS = [32, 1];
 
-/** Servers that the brief form leaves out: in every row others are twice as fast. */
-const FAR_BEHIND: readonly string[] = ['apollo-naive', 'yoga-dataloader', 'mesh'];
+/** Servers that the brief report leaves out: in every row, several peers are at least twice as fast. */
+const SLOW_PEERS: readonly string[] = ['apollo-naive', 'yoga-dataloader', 'mesh'];
 
 /**
  * Runs everything, prints the report and writes it to `bench/REPORT.md`.
- * @returns true if all thresholds are kept
+ * @returns true if all thresholds are met
  */
 export async function writeReport(seconds: number, rounds: number): Promise<boolean> {
   const startedAt = performance.now();
@@ -66,31 +66,31 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
     startSection(starts),
     firstSection(first),
     [
-      '## Ours and the size of an answer',
-      'Cold, one operation at a time, each size in a process of its own; "first" is its first answer, "then" the median of those after it. A block is the longest time that the event loop stood still, the first answer included.',
+      '## Scaling with the size of the response',
+      'Country Graph, cold, one operation at a time, each size in a new process. "first" is the first response, "then" the median of the later ones. "longest block" is the longest time that the event loop was blocked, the first response included.',
       scaleTable(scale),
     ].join('\n\n'),
     profileSection(profiled),
     [
-      '## It must show',
-      'Speed at 32 connections, unless another number is named.',
+      '## Thresholds',
+      'Throughput at 32 connections, unless stated otherwise.',
       table(
-        ['threshold', 'measured', 'kept'],
-        gate.map(({ what, measured, isKept }) => [what, measured, isKept ? 'yes' : '**no**']),
+        ['threshold', 'measured', 'met'],
+        gate.map(({ what, measured, isMet }) => [what, measured, isMet ? 'yes' : '**no**']),
       ),
     ].join('\n\n'),
   ].join('\n\n');
   console.log(report);
   writeFileSync(FILE, `${report}\n`);
   writeFileSync(RUNS, runsOf(raced));
-  return gate.every(({ isKept }) => isKept);
+  return gate.every(({ isMet }) => isMet);
 }
 
-/** Runs the rows at 32 connections, against peers that come close and the floors, and writes that in place of the report. */
+/** Runs the rows at 32 connections, without the slow peers, and replaces the report by the result. */
 export async function writeBrief(seconds: number, rounds: number): Promise<void> {
   const startedAt = performance.now();
   const starts = await measureStarts();
-  const servers = SERVERS.filter(({ name }) => !FAR_BEHIND.includes(name));
+  const servers = SERVERS.filter(({ name }) => !SLOW_PEERS.includes(name));
   const [connections = 32] = CONNECTIONS;
   const rows: RowResult[] = [];
   for (const row of ROWS) {
@@ -100,7 +100,7 @@ export async function writeBrief(seconds: number, rounds: number): Promise<void>
   const minutes = (performance.now() - startedAt) / 60_000;
   const report = [
     preface(seconds, rounds, minutes),
-    `This is the brief form (\`npm run bench:race -- --brief\`): ${connections} connections alone, without ${FAR_BEHIND.join(', ')}, and without the sections of one connection, half load, a slow service, 100 keys, an hour's memory and the thresholds, which \`npm run bench\` has.`,
+    `This is the brief report (\`npm run bench:race -- --brief\`): only ${connections} connections, without ${SLOW_PEERS.join(', ')}. \`npm run bench\` adds them, and measures one connection, half load, a slow service, 100 keys, memory after an hour's worth of operations, and the thresholds.`,
     ...rows.map((row) => rowSection(row, [connections])),
     startSection(starts),
   ].join('\n\n');
@@ -110,8 +110,8 @@ export async function writeBrief(seconds: number, rounds: number): Promise<void>
 
 const startSection = (starts: readonly StartResult[]): string =>
   [
-    '## Start',
-    'From the start of the process to the line that tells its address; median of three, after one that was ended by SIGTERM.',
+    '## Startup',
+    'Time from the start of the process until it accepts requests; median of three, after one run that was stopped by SIGTERM, so that compile caches are filled.',
     table(
       ['server', 'ms'],
       starts.map(({ server, medianMs }) => [server.kind === 'ours' ? 'ours' : server.name, short(medianMs)]),
@@ -120,39 +120,43 @@ const startSection = (starts: readonly StartResult[]): string =>
 
 function preface(seconds: number, rounds: number, minutes: number): string {
   const pinning = isPinned
-    ? 'The gateway has core 0; service and load generator share core 1.'
-    : 'There is no `taskset` here, or one core only: gateway, service and load generator were **not** kept apart.';
-  return `# Ours against what a user would pick instead
+    ? 'The gateway runs on core 0; the service and the load generator share core 1.'
+    : 'This machine has no `taskset`, or only one core: gateway, service and load generator were **not** isolated from one another.';
+  return `# Country Graph and the alternatives
 
 ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${arch()}, ${(totalmem() / 1e9).toFixed(0)} GB; took ${minutes.toFixed(0)} minutes.
-To repeat: \`npm run bench\`, or \`npm run bench:race -- --report\` for this part alone, \`npm run bench:race -- --help\` for pieces of it.
+To repeat: \`npm run bench\`, or \`npm run bench:race -- --report\` for this part alone; \`npm run bench:race -- --help\` lists smaller parts.
 
-Every gateway answers the same operations over the same service, which answers from memory (\`bench/upstream.ts\`) and
-never sends the same bytes twice: \`meta\` counts its answers, and a tenth of the rows, each time others, have another last
-digit of their value and other microseconds of their time. Each connection asks a question of its own, of other
-countries and metrics, drawn from a seed and the same for every server; the first asks what stands above the table. What is right is
-made of the service's own words, without any gateway: the first answer of each connection and one in 32 after it are compared with that in whole,
-and a wrong one disqualifies the server in its row. ${pinning}
-Figures are medians of ${rounds} rounds of ${seconds} s, all servers in turn within a round, and "CV" is the coefficient of
-variation of the figure before it over those rounds; \`${RUNS}\` has every run. A slow server is measured
-longer, up to five times. Ratios of speeds are medians of what they were in each round, since a machine may be half as fast for a minute. Before anything is measured in a row each is under load for ${WARM_UP_SECONDS} s: servers run for days,
-and what their first seconds are like stands under "100 keys". "Busy" is the share of a core that the gateway took: well below 100 %, something else was the
-bottleneck, the load generator or waiting. "Others" is what the gateway's core spent on anything else meanwhile: more
-than a few per cent, and the machine was not free for the race. CPU is that of the gateway. Memory is the most that the
-process held over all its runs of the row.
+**Setup.** Every gateway ("ours" is Country Graph) answers the same operations over the same service, which responds
+from memory (\`bench/upstream.ts\`). No two of its responses are equal: \`meta\` has a serial number, and in a tenth of
+the rows, different ones each time, the last digit of the value and the microseconds of the timestamp change. Each
+connection sends one operation again and again, with countries and metrics of its own, drawn from a seed and the same
+for every server. The first connection sends the operation that is printed above the table. ${pinning}
 
-- *ours, cold*: nothing is held (\`CACHE_URL=none\`); all connections under one key. *a key each*: every connection has its own key.
-  *the same bytes*: a key each, but all ask the first question of a service that sends the same bytes for ever, as this race did until now.
-- *warm*: figures and lists are held, whole answers are not (\`ANSWERS_MAX_BYTES=0\`). *repeated*: as it comes.
-- Under each table stands the work that operations of ours share there. Peers and floors share none.
-- *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, DataLoader per operation, one data
-  call for all figures of an operation; nothing is held between operations. *apollo-naive*: a call a field.
-- *grafserv*: Grafserv and Grafast over the same REST client; plans in place of resolvers, one data call for all figures of an operation.
-- *mesh*: made from an OpenAPI document, run by Hive Gateway. It is asked in the shape of the REST service, so merging is
-  done by whoever writes the operation.
-- *tailcall*: Tailcall 1.6.14, no Node program, asked as *mesh* is, with lists of metrics in the text; not among the peers of "best peer". ${tailcallMissing() ?? ''}
-- *parsing-floor*: no gateway; \`JSON.parse\` of the same bodies, picking, \`JSON.stringify\`, over \`node:http\` and undici. It is told what to pick.
-- *bare-proxy*: the work of row c by hand, without GraphQL. *static-bytes*: row c's answer from memory.`;
+**Correctness.** Expected responses are computed from the service's responses, without any gateway. The first response
+on each connection and every 32nd after it are compared in full, and one wrong response disqualifies the server in its row.
+
+**Figures.** Figures are medians of ${rounds} rounds of ${seconds} s; each round measures all servers in turn. "CV" is the
+coefficient of variation, over the rounds, of the column before it; \`${RUNS}\` has every run. Slow servers are measured for up to
+five times as long. Ratios of throughput are medians of the ratios within each round, since the speed of a machine may
+halve for a minute. Before a row is measured, each server is warmed up for ${WARM_UP_SECONDS} s, since servers run for days;
+"100 keys" shows a cold start. "Busy" is the share of a core that the gateway used: well below 100 %, the
+bottleneck was elsewhere, such as in the load generator. "Others" is the share of the gateway's core that
+other processes used: beyond a few per cent, the machine was not idle enough to measure on. CPU is the CPU time of the gateway. RSS is the peak resident memory of the
+process in the row.
+
+- *ours, cold*: no cache (\`CACHE_URL=none\`); all connections use one key. *a key each*: each connection has a different key.
+  *the same bytes*: a key each, but all connections send the first operation, and the service always sends the same bytes.
+- *warm*: figures and lists are cached, whole responses are not (\`ANSWERS_MAX_BYTES=0\`). *repeated*: default settings.
+- Below each table is the work that concurrent or repeated operations share in Country Graph. Peers and floors share none.
+- *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, a DataLoader per operation, one data
+  call for all figures of an operation; no cache across operations. *apollo-naive*: one call per field.
+- *grafserv*: Grafserv and Grafast over the same REST client: plans instead of resolvers, one data call for all figures of an operation.
+- *mesh*: composed from an OpenAPI document, run by Hive Gateway. Its schema mirrors the REST service, so whoever writes the
+  operation has to merge its calls.
+- *tailcall*: Tailcall 1.6.14, which isn't a Node program. It gets the same operations as *mesh*, with lists of metrics as literals; excluded from "best peer". ${tailcallMissing() ?? ''}
+- *parsing-floor*: not a gateway; \`JSON.parse\` of the same bodies, selecting the members, and \`JSON.stringify\`, over \`node:http\` and undici. The request names the members, so no GraphQL is parsed.
+- *bare-proxy*: row c written by hand, without GraphQL. *static-bytes*: the response to row c from memory.`;
 }
 
 function rowSection(result: RowResult, connections: readonly number[]): string {
@@ -168,32 +172,32 @@ function rowSection(result: RowResult, connections: readonly number[]): string {
   ].join('\n\n');
 }
 
-/** Work that operations share in this row. Of one connection there is never more than one in flight. */
+/** The work that operations share in this row. With one connection, no two operations are in flight at once. */
 function sharedWork({ row, heats }: RowResult, connections: number): string {
   const entered = heats.filter(({ samples }) => samples.has(connections));
-  const told = entered.flatMap(({ server: { name, mode, shares } }) => {
+  const lines = entered.flatMap(({ server: { name, mode, shares } }) => {
     if (mode === undefined || shares === undefined) return [];
     return [`- *${name}* shares: ${sharesIn(row.letter, mode, connections) ?? shares}.`];
   });
-  return told.join('\n');
+  return lines.join('\n');
 }
 
 function sharesIn(letter: string, mode: string, connections: number): string | undefined {
   if (mode === 'cold-keys' && letter === 'e')
-    return 'rows whose bytes are those of the last answer to the same key; with 32 such answers there is no room to keep any';
-  if (mode === 'cold' && connections === 1) return 'nothing: one operation follows the other';
+    return 'rows with the same bytes as in the previous response to the same key; 32 responses of this size exceed the cache, so that none is shared';
+  if (mode === 'cold' && connections === 1) return 'nothing: there is one operation at a time';
   if (mode === 'cold' && letter === 'a')
-    return 'the whole operation, since all ask the same in this row: those in flight under one key are run once';
-  if (mode === 'cold' && letter === 'e') return 'data calls whose figures are wanted at the same time';
+    return 'the whole operation, since all connections send the same one in this row: equal operations in flight under one key run once';
+  if (mode === 'cold' && letter === 'e') return 'data calls for figures that are requested at the same time';
   if (mode === 'cold')
-    return 'the list of countries in flight, and data calls whose figures are wanted at the same time';
+    return 'the list of countries while it is in flight, and data calls for figures that are requested at the same time';
   return undefined;
 }
 
 function halfLoadSection(rows: readonly RowResult[]): string {
   return [
     '## At half load',
-    "Requests leave evenly spaced at half of the fastest peer's rate in that row, whether or not earlier ones have been answered, under one key; ours cold.",
+    "Open load: requests are sent evenly spaced, at half of the fastest peer's throughput in that row, whether or not earlier ones have been answered. One key; ours is cold.",
     table(
       ['row', 'op/s', 'peer', 'ours p50', 'peer p50', 'ours p99', 'peer p99', 'p99 ours : peer'],
       rows.flatMap(({ row, halfLoad }) => {

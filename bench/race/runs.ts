@@ -1,7 +1,7 @@
 import type { Raced } from './gate.ts';
 import type { RowResult } from './heats.ts';
 
-/** Every run that the report's medians are of, as JSON. */
+/** All runs behind the report's medians, as JSON. */
 export function runsOf(raced: Pick<Raced, 'rows' | 'starts'> & Partial<Raced>): string {
   const {
     rows,
@@ -16,7 +16,7 @@ export function runsOf(raced: Pick<Raced, 'rows' | 'starts'> & Partial<Raced>): 
   } = raced;
   const named = <Result extends { readonly server: { readonly name: string } }>(results: readonly Result[]) =>
     results.map(({ server, ...rest }) => ({ server: server.name, ...rest }));
-  const told = {
+  const runs = {
     rows: rows.map(rowRuns),
     delayed: delayed.map(rowRuns),
     starts: named(starts).map(({ times, ...rest }) => ({ ...rest, times: times.map((ms) => ({ ms })) })),
@@ -27,7 +27,7 @@ export function runsOf(raced: Pick<Raced, 'rows' | 'starts'> & Partial<Raced>): 
     gateways,
     scale: scale.map(({ times, ...rest }) => ({ ...rest, times: times.map((ms) => ({ ms })) })),
   };
-  return `${JSON.stringify(told, rounded, 2)}\n`;
+  return `${JSON.stringify(runs, rounded, 2)}\n`;
 }
 
 function rowRuns({ row, heats, halfLoad }: RowResult) {
@@ -43,7 +43,7 @@ function rowRuns({ row, heats, halfLoad }: RowResult) {
   };
 }
 
-/** Four digits are more than any of these is good for. */
+/** Four significant digits are more than the precision of any of these figures. */
 function rounded(_name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isInteger(value)) return value;
   return Number.isFinite(value) ? Number(value.toPrecision(4)) : null;

@@ -5,51 +5,51 @@ import type { Row } from './rows.ts';
 import { digestOf } from './settled.ts';
 import { tailcallCommand, tailcallMissing } from './tailcall.ts';
 
-/** A participant of the race. */
+/** A server that takes part in the comparison. */
 export interface Server {
   readonly name: string;
   /**
-   * `native` is a peer that is no Node program. `floor` is no gateway: the cost of the work without GraphQL,
-   * or without any work.
+   * `native`: a peer that isn't a Node program. `floor`: not a gateway, but a lower bound for its cost: the same work
+   * without GraphQL, or no work at all.
    */
   readonly kind: 'ours' | 'peer' | 'native' | 'floor';
-  /** Mode of ours. */
+  /** Only of ours. */
   readonly mode?: Mode;
-  /** Arguments of Node. */
+  /** Arguments for Node. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Of one that is no Node program: how it is started, and the sentence why it can't be. */
+  /** Only of native peers: the command that starts it, and a sentence why it can't start here, or null. */
   readonly native?: {
     readonly command: (upstreamUrl: string) => Promise<Command>;
     readonly missing: () => string | null;
   };
-  /** Letters of the rows that it can answer; all unless told. */
+  /** Letters of the rows that it takes part in; all by default. */
   readonly rows?: string;
-  /** A key of its own for each connection. */
+  /** Each connection has a different key. */
   readonly keyEach?: true;
-  /** Asked in the shape of the service, not in ours. */
+  /** Its schema mirrors the REST service, instead of being the same as ours. */
   readonly isPlain?: true;
-  /** All connections ask the same question; else each asks its own. */
+  /** All connections send the same request; otherwise each has its own. */
   readonly oneQuestion?: true;
-  /** Over a service that sends the same bytes each time. */
+  /** It runs over a service that sends the same bytes each time. */
   readonly sameBytes?: true;
-  /** Work that several operations have in common here, by mechanism; of peers and floors none. */
+  /** The work that operations share in this mode, for the report. Only of ours. */
   readonly shares?: string;
 }
 
 export type Mode = 'cold' | 'cold-keys' | 'same-bytes' | 'warm' | 'repeated';
 
-/** Arguments of Node with which `npm start` runs the gateway. */
+/** The arguments with which `npm start` runs the gateway. */
 export const START_ARGS: readonly string[] = startArgs();
 
 function startArgs(): string[] {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const [exec, node, ...args] = scripts.start.split(' ');
-  if (exec !== 'exec' || node !== 'node') throw new Error(`npm start runs no Node: ${scripts.start}`);
+  if (exec !== 'exec' || node !== 'node') throw new Error(`npm start doesn't run Node: ${scripts.start}`);
   return args;
 }
 
-/** A server just as a user starts it, but for the settings of the mode. */
+/** Country Graph as a user starts it, apart from the settings of the mode. */
 const ours = (mode: Mode, name: string, env: Readonly<Record<string, string>>, shares: string): Server => ({
   name: `ours, ${name}`,
   kind: 'ours',
@@ -78,24 +78,24 @@ export const OURS_COLD = ours(
   'cold',
   'cold',
   COLD,
-  'equal operations and equal calls in flight under one key are run once; figures that are wanted at the same time share calls',
+  'equal operations and equal calls in flight under one key run once; figures that are requested at the same time share calls',
 );
 export const OURS_COLD_KEYS: Server = {
   ...ours(
     'cold-keys',
     'cold, a key each',
     COLD,
-    'rows of a body whose bytes are those of the last answer from its address are not parsed again, whatever the key; all keys ask for the list of countries at one address, for figures each at its own',
+    'rows with the same bytes as in the previous response from the same URL are not parsed again, whatever the key; the list of countries has one URL for all keys, figures have a different one for each',
   ),
   keyEach: true,
 };
-/** Ours as the race used to be: nothing is parsed here, while peers parse each time. */
+/** Shows the effect of equal bytes alone: Country Graph parses nothing here, while peers parse each response. */
 export const OURS_SAME_BYTES: Server = {
   ...ours(
     'same-bytes',
     'cold, a key each, the same bytes',
     COLD,
-    'a body whose bytes are those of the last answer from its address is not read again, whatever the key',
+    'a body with the same bytes as the previous one from the same URL is not parsed again, whatever the key',
   ),
   keyEach: true,
   oneQuestion: true,
@@ -105,22 +105,22 @@ export const OURS_WARM = ours(
   'warm',
   'warm',
   { ANSWERS_MAX_BYTES: '0' },
-  'figures and lists that were read once are held; equal operations in flight are run once',
+  'figures and lists are cached; equal operations in flight run once',
 );
-/** Ours with its default settings. */
+/** Country Graph with its default settings. */
 export const OURS_DEFAULT = ours(
   'repeated',
   'repeated',
   {},
-  'all of the above, and an answer that was given before is given again',
+  'all of the above; the response to a repeated request is cached',
 );
 export const MERCURIUS = peer('mercurius-jit', 'mercurius-jit');
 export const BARE_PROXY = floor('bare-proxy');
-/** The least that Node can do to answer: all other work of a gateway comes on top. */
+/** The least work with which a Node program can answer: whatever else a gateway does is added to it. */
 export const PARSING_FLOOR: Server = floor('parsing-floor', { rows: 'abcde' });
 export const STATIC_BYTES = floor('static-bytes', { oneQuestion: true });
 
-/** Tailcall is no Node program, so the fastest peer is never taken from it. */
+/** Not a Node program, so it never counts as the fastest peer. */
 export const TAILCALL: Server = {
   name: 'tailcall',
   kind: 'native',
@@ -176,34 +176,34 @@ export async function startServer(
   return { server, child };
 }
 
-/** Questions of as many connections as the race ever has. */
+/** One for each connection, of which there are 32 at most. */
 const QUESTIONS = drawQuestions(32);
 
-/** Question of a connection. */
-export interface Asked {
+/** The request that one connection repeats. */
+export interface RaceRequest {
   readonly body: string;
   readonly question: Question;
 }
 
-/** Bodies of requests for this row, one for each connection in turn. */
-export function askedOf(server: Server, row: Row, connections: number): Asked[] {
+/** The different requests of this row, which the connections take in turn. */
+export function requestsFor(server: Server, row: Row, connections: number): RaceRequest[] {
   const count = server.oneQuestion ? 1 : connections;
-  const asked = QUESTIONS.slice(0, count).map((question) => ({
+  const requests = QUESTIONS.slice(0, count).map((question) => ({
     body: bodyFor(server, row, question),
     question,
   }));
-  // Drops repeats: there may be one question only.
-  return [...new Map(asked.map((each) => [each.body, each])).values()];
+  // Drops duplicates: in some rows, all questions give the same request.
+  return [...new Map(requests.map((each) => [each.body, each])).values()];
 }
 
-/** The body of a request for this row. Floors read no GraphQL: they are told the question. */
+/** The body of a request for this row. Floors don't parse GraphQL: they get the question as JSON. */
 export function bodyFor(server: Server, row: Row, question = FIRST_QUESTION): string {
   if (server.kind === 'floor') return JSON.stringify({ row: row.letter, question });
   return JSON.stringify({ query: (server.isPlain ? row.plain : row).ask(question) });
 }
 
-/** The digest of the first connection's answer. */
-export async function answerDigest({ server, child }: Running, row: Row): Promise<string> {
+/** The digest of the server's response to the first question. */
+export async function responseDigest({ server, child }: Running, row: Row): Promise<string> {
   const response = await fetch(child.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer demo-team' },
@@ -212,7 +212,7 @@ export async function answerDigest({ server, child }: Running, row: Row): Promis
   return digestIn(await response.text(), server, row, FIRST_QUESTION);
 }
 
-/** The digest of an answer's `data`, in our shape; the errors if there are any. */
+/** The digest of a response's `data`, converted to our schema; the errors, if there are any. */
 export function digestIn(
   text: string,
   { isPlain }: { readonly isPlain?: boolean },

@@ -7,31 +7,27 @@ export interface Upstream {
   readonly url: string;
   /** Requests that it has received. */
   calls(): Promise<number>;
-  /** Has answers take the time that they are to take; or none, while servers warm up. */
+  /** Turns the latency on, or off while servers warm up. */
   setLate(isLate: boolean): Promise<void>;
-  /** Begins the draws of times anew, so that each run meets the same ones. */
+  /** Restarts the sequence of drawn latencies, so that each run gets the same ones. */
   drawAnew(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/**
- * Time that each answer waits, in milliseconds: always this long, and by an exponential tail of this mean.
- */
+/** Latency of each response, in milliseconds: a minimum, plus an exponentially distributed part with this mean. */
 export interface Latency {
   readonly leastMs: number;
   readonly tailMs: number;
 }
 
-/** What of an answer differs from the last one to the same address: a tenth of its rows, half of them, or nothing. */
+/** How a response differs from the previous one from the same URL: in a tenth of its rows, in half of them, or not at all. */
 export type Bodies = 'changing' | 'half' | 'same';
 
-const AT_ONCE: Latency = { leastMs: 0, tailMs: 0 };
+const NO_LATENCY: Latency = { leastMs: 0, tailMs: 0 };
 
-/**
- * The service of `bench/upstream.ts`.
- */
+/** Starts the service of `bench/upstream.ts`, and moves this process to the same core. */
 export async function startUpstream(
-  latency: Latency = AT_ONCE,
+  latency: Latency = NO_LATENCY,
   bodies: Bodies = 'changing',
 ): Promise<Upstream> {
   pinSelf();
@@ -40,23 +36,23 @@ export async function startUpstream(
   return {
     url: child.url,
     calls: () => callsTo(child.url),
-    setLate: (isLate) => tell(child.url, isLate ? '__late' : '__prompt'),
-    drawAnew: () => tell(child.url, '__draws'),
+    setLate: (isLate) => control(child.url, isLate ? '__late' : '__prompt'),
+    drawAnew: () => control(child.url, '__draws'),
     [Symbol.asyncDispose]: child[Symbol.asyncDispose],
   };
 }
 
-async function tell(url: string, what: string): Promise<void> {
+async function control(url: string, what: string): Promise<void> {
   await (await fetch(`${url}/${what}`)).arrayBuffer();
 }
 
-/** The digest of the right answer to a row's question, made of the service's own words. */
-export async function rightDigest(url: string, letter: string, question: Question): Promise<string> {
+/** The digest of the expected response, computed from the service's responses without a gateway. */
+export async function expectedDigest(url: string, letter: string, question: Question): Promise<string> {
   const bodies = targetsOf(letter, question).map(async (target) => (await fetch(url + target)).json());
   return digestOf(pick(letter, question, (await Promise.all(bodies)) as ServiceBody[]));
 }
 
-/** Requests that the service at this address has received. */
+/** Requests that the service at this URL has received. */
 export async function callsTo(url: string): Promise<number> {
   const counts = (await (await fetch(`${url}/__counts`)).json()) as Record<string, number>;
   return Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -2,7 +2,7 @@ import { fastestPeer, type RowResult, speedRatio, wrongOf } from './heats.ts';
 import { variation } from './load.ts';
 import { BARE_PROXY, PARSING_FLOOR } from './servers.ts';
 
-/** Three figures that mean something, and no more. */
+/** A number with about three significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return value.toFixed(0);
@@ -11,7 +11,7 @@ export function short(value: number): string {
 
 const percent = (share: number) => (Number.isFinite(share) ? `${(share * 100).toFixed(0)} %` : '–');
 
-/** A Markdown table whose columns line up as text, too; the first is set left, the others right. */
+/** A Markdown table that is aligned as plain text as well: the first column to the left, the rest to the right. */
 export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) =>
     Math.max(name.length, ...body.map((entries) => entries[i]?.length ?? 0)),
@@ -39,7 +39,7 @@ const HEAD = [
   'RSS MB',
 ];
 
-/** Results of each server in a row with this many connections. */
+/** The results of all servers in a row with this many connections. */
 export function heatTable({ heats }: RowResult, connections: number): string {
   const best = fastestPeer(heats, connections);
   const proxy = heats.find(({ server }) => server === BARE_PROXY);

@@ -1,38 +1,35 @@
 import { childrenOf } from '../../test/support/descendants.ts';
 import { cpuMsOf, lineOf, pin, startChild } from './child.ts';
-import { askedWith, type LoadOrder, type LoadResult, median, medianRatio, variation } from './load.ts';
+import { type LoadOrder, type LoadResult, median, medianRatio, requestsOn, variation } from './load.ts';
 import { ROWS } from './rows.ts';
 import { OURS_WARM, type Running, startServer } from './servers.ts';
 import { startUpstream, type Upstream } from './service.ts';
 import { short, table } from './table.ts';
 
 const CONNECTIONS = 16;
-/**
- * Many short ones: other work of a machine comes and goes within seconds, and is alike for two that follow
- * each other.
- */
+/** Many short rounds: other load on the machine changes within seconds, and so is similar for runs that follow each other. */
 const ROUNDS = 9;
 const WARM_UP_SECONDS = 6;
 
 interface WorkersSample {
   readonly perSecond: number;
-  /** Operations for each second of processor time of the gateway's processes. */
+  /** Operations per CPU second of the gateway's processes. */
   readonly perCoreSecond: number;
   readonly wrong: number;
 }
 
 export interface WorkersResult extends WorkersSample {
-  /** Workers, and cores that they and their load have. */
+  /** Number of workers, and of the cores that they share with their load. */
   readonly count: number;
-  /** Operations a second, by those of the first count in the same round. */
+  /** Throughput relative to that of the first count in the same round. */
   readonly factor: number;
-  /** Rounds that these are the medians of. */
+  /** The samples of which this has the medians. */
   readonly rounds: readonly WorkersSample[];
 }
 
 /**
- * Answers of several workers in row c from held figures, and of one. Each is kept to a core, and has as much
- * load as the others, which is made on the same core: so the load takes a like share for one and for several.
+ * Throughput of several workers, and of one, in row c with cached figures. Each worker is pinned to a core and gets the
+ * same load, which is generated on that core. So the share of the load generator is the same for one worker and for several.
  */
 export async function measureWorkers(
   counts: readonly number[] = [1, 2],
@@ -45,7 +42,7 @@ export async function measureWorkers(
     const env = { WORKERS: String(count) };
     const running = await startServer(OURS_WARM, upstream.url, { env, core: coresOf(count) });
     stack.use(running.child);
-    // A scheduler would move them about, and the load with them.
+    // Otherwise the scheduler would move workers between cores, away from their load.
     for (const [core, pid] of childrenOf(running.child.process.pid).entries()) pin(pid, core);
     await underLoad(running, upstream, { count, seconds: WARM_UP_SECONDS });
     field.push({ count, running, taken: [] });
@@ -75,7 +72,7 @@ async function underLoad(
 ): Promise<WorkersSample> {
   const { child } = running;
   const order: LoadOrder = {
-    ...(await askedWith(running, upstream, rowC(), CONNECTIONS)),
+    ...(await requestsOn(running, upstream, rowC(), CONNECTIONS)),
     url: child.url,
     connections: CONNECTIONS,
     leadSeconds: 1,
@@ -87,20 +84,20 @@ async function underLoad(
   const loads = coresOf(count).map((core) =>
     stack.use(startChild({ args: ['bench/peers/load.ts', JSON.stringify(order)], core })),
   );
-  // Waits for the ends from the start: of short rounds, one may be done before another begins.
+  // Awaited from the start: in a short round, one load may end before another begins.
   const done = Promise.all(loads.map((load) => lineOf(load, /^\{.*\}$/)));
   await Promise.all(loads.map((load) => lineOf(load, /^begin$/)));
   const pids = [child.process.pid, ...childrenOf(child.process.pid)];
   const cpuMs = () => pids.map(cpuMsOf).reduce((sum, ms) => sum + ms, 0);
   const before = cpuMs();
-  const told = await done;
-  const taken = cpuMs() - before;
-  const results = told.map(([line]) => JSON.parse(line) as LoadResult);
+  const lines = await done;
+  const usedMs = cpuMs() - before;
+  const results = lines.map(([line]) => JSON.parse(line) as LoadResult);
   const sum = (figure: (result: LoadResult) => number) =>
     results.reduce((all, each) => all + figure(each), 0);
   return {
     perSecond: sum(({ operations, elapsedMs }) => (operations / elapsedMs) * 1000),
-    perCoreSecond: (sum(({ operations }) => operations) / taken) * 1000,
+    perCoreSecond: (sum(({ operations }) => operations) / usedMs) * 1000,
     wrong: sum(({ wrong }) => wrong),
   };
 }
@@ -111,14 +108,14 @@ function rowC() {
   return row;
 }
 
-/** Answers of the last number of workers by those of the first; NaN if none was measured. */
+/** Throughput of the last number of workers relative to the first; NaN if none was measured. */
 export function workersFactor(results: readonly WorkersResult[]): number {
   return results.at(-1)?.factor ?? Number.NaN;
 }
 
 export function workersTable(results: readonly WorkersResult[]): string {
   return table(
-    ['workers', 'op/s', 'CV %', '× one', 'op/s of a core'],
+    ['workers', 'op/s', 'CV %', '× one', 'op per CPU s'],
     results.map(({ count, perSecond, factor, perCoreSecond, wrong, rounds }) => [
       `${count}${wrong === 0 ? '' : ` (${wrong} WRONG)`}`,
       short(perSecond),
@@ -132,7 +129,7 @@ export function workersTable(results: readonly WorkersResult[]): string {
 export function workersSection(results: readonly WorkersResult[]): string {
   return [
     '## On all cores',
-    `Row c, warm, by \`WORKERS\`: each worker is kept to a core, and has ${CONNECTIONS} connections' load that is made on the same core, so that the load takes as much of a core whatever the number. Medians of ${ROUNDS} rounds, in each of which one number follows the other.`,
+    `Row c, warm, by \`WORKERS\`. Each worker is pinned to a core, with a load of ${CONNECTIONS} connections that is generated on the same core, so that the load takes the same share of a core for any number of workers. Medians of ${ROUNDS} rounds; each round measures all numbers in turn.`,
     workersTable(results),
   ].join('\n\n');
 }
