@@ -1,4 +1,4 @@
-/** A call a field: the data source by itself only asks once for equal addresses of one operation. */
+/** One call per field: the data source only deduplicates equal URLs within one operation. */
 import { type AugmentedRequest, RESTDataSource } from '@apollo/datasource-rest';
 import { Agent, fetch } from 'undici';
 import { serveApollo } from './apollo.ts';

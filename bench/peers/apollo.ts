@@ -6,9 +6,9 @@ import {
 import { fastifyApolloDrainPlugin, fastifyApolloHandler } from '@as-integrations/fastify';
 import Fastify from 'fastify';
 import { typeDefs } from './plain-graph.ts';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 
-/** Apollo Server over Fastify, as its integration documents it. */
+/** Apollo Server on Fastify, as the documentation of the integration shows. */
 export async function serveApollo<Context extends BaseContext>(
   resolvers: object,
   contextOf: (authorization: string) => Context,
@@ -32,5 +32,5 @@ export async function serveApollo<Context extends BaseContext>(
     }),
   });
   await app.listen({ host: '127.0.0.1', port });
-  tellReady(app.addresses()[0] ?? null);
+  logReady(app.addresses()[0] ?? null);
 }

@@ -1,7 +1,7 @@
-/** The work of the row of three figures by hand: the least cost of a gateway, without GraphQL. */
+/** Row c written by hand, without GraphQL: a lower bound for the cost of a gateway. */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 import { threeFigures } from './three-figures.ts';
 
 const server = createServer(async (request, response) => {
@@ -18,4 +18,4 @@ const server = createServer(async (request, response) => {
     response.writeHead(500).end(String(error));
   }
 });
-server.listen(port, '127.0.0.1', () => tellReady(server.address()));
+server.listen(port, '127.0.0.1', () => logReady(server.address()));

@@ -1,4 +1,4 @@
-/** Grafserv and Grafast: fields are planned before anything runs, figures of all fields of an operation loaded in one batch. */
+/** Grafserv and Grafast: fields are planned before anything runs, and all figures of an operation are loaded in one batch. */
 import { createServer } from 'node:http';
 import { access, context, lambda, loadMany, loadOne, makeGrafastSchema, type Step } from 'grafast';
 import { grafserv } from 'grafserv/node';
@@ -13,7 +13,7 @@ import {
   type Rest,
   typeDefs,
 } from './plain-graph.ts';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 
 type Args = Readonly<Record<`$${string}`, Step>>;
 
@@ -74,4 +74,4 @@ const instance = grafserv({
 });
 const server = createServer();
 await instance.addTo(server);
-server.listen(port, '127.0.0.1', () => tellReady(server.address()));
+server.listen(port, '127.0.0.1', () => logReady(server.address()));

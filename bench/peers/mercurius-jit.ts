@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import { createContext, resolvers, typeDefs } from './plain-graph.ts';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 
 const app = Fastify({ logger: false });
 app.register(mercurius, {
@@ -12,4 +12,4 @@ app.register(mercurius, {
   graphiql: false,
 });
 await app.listen({ host: '127.0.0.1', port });
-tellReady(app.addresses()[0] ?? null);
+logReady(app.addresses()[0] ?? null);

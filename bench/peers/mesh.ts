@@ -1,10 +1,10 @@
-/** A gateway made from an OpenAPI document: composed as Mesh composes, run by Hive Gateway's runtime. */
+/** A gateway from an OpenAPI document: composed by GraphQL Mesh, run by Hive Gateway's runtime. */
 import { createServer } from 'node:http';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { getComposedSchemaFromConfig } from '@graphql-mesh/compose-cli';
 import rest from '@graphql-mesh/transport-rest';
 import { loadOpenAPISubgraph } from '@omnigraph/openapi';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 
 const quiet = { log() {}, debug() {}, info() {}, warn() {}, error: console.error, child: () => quiet };
 
@@ -31,4 +31,4 @@ const gateway = createGatewayRuntime({
   landingPage: false,
 });
 const server = createServer(gateway);
-server.listen(port, '127.0.0.1', () => tellReady(server.address()));
+server.listen(port, '127.0.0.1', () => logReady(server.address()));

@@ -1,14 +1,14 @@
 /**
- * The floor: the service's bodies are parsed, members picked, the answer written. The question is told, not
- * read from GraphQL.
+ * A lower bound for the cost of a gateway: parse the service's bodies, pick members, serialize the response. The question
+ * comes as JSON, so no GraphQL is parsed.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { pick, type ServiceBody, targetsOf } from '../race/pick.ts';
 import type { Question } from '../race/questions.ts';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 
-interface Order {
+interface FloorRequest {
   readonly row: string;
   readonly question: Question;
 }
@@ -39,8 +39,8 @@ function getJson(path: string, authorization: string): Promise<ServiceBody> {
   });
 }
 
-async function answer(asked: string, authorization: string, response: ServerResponse): Promise<void> {
-  const { row, question }: Order = JSON.parse(asked);
+async function answer(body: string, authorization: string, response: ServerResponse): Promise<void> {
+  const { row, question }: FloorRequest = JSON.parse(body);
   const bodies = targetsOf(row, question).map((target) => getJson(target, authorization));
   const data = pick(row, question, await Promise.all(bodies));
   const bytes = Buffer.from(JSON.stringify({ data }));
@@ -53,10 +53,10 @@ const server = createServer((request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part) => parts.push(part));
   request.on('end', () => {
-    const asked = Buffer.concat(parts).toString();
-    answer(asked, request.headers.authorization ?? '', response).catch((error) =>
+    const body = Buffer.concat(parts).toString();
+    answer(body, request.headers.authorization ?? '', response).catch((error) =>
       response.writeHead(500).end(String(error)),
     );
   });
 });
-server.listen(port, '127.0.0.1', () => tellReady(server.address()));
+server.listen(port, '127.0.0.1', () => logReady(server.address()));

@@ -1,6 +1,6 @@
 /**
- * The graph and the REST client of the peers that are written by hand, so that they differ by their server alone. The
- * graph is the part of ours that the operations of the race use, spelled alike.
+ * The schema and the REST client that the hand-written peers share, so that they differ only by their server. The schema is
+ * the part of ours that the operations of the race use, with the same names.
  */
 import DataLoader from 'dataloader';
 import { Agent, request } from 'undici';
@@ -81,7 +81,7 @@ export interface CountryRow {
   readonly name: string;
 }
 
-/** A row of `/v1/data` as it is sent; members that may be absent are optional. */
+/** A row of `/v1/data` as the service sends it. */
 export interface DataRow {
   readonly country_code: string;
   readonly country_name: string;
@@ -101,7 +101,7 @@ export interface DataRow {
   readonly retrieved_at: string;
 }
 
-/** Rows that the service brings in one call, at the most. */
+/** The most rows that the service sends in one response. */
 export const MAX_ROWS = 1000;
 
 export const countryOf = ({ id, name }: CountryRow): Country => ({ code: id.toUpperCase(), name });
@@ -124,7 +124,7 @@ export const observationOf = (row: DataRow): Observation => ({
   retrievedAt: row.retrieved_at,
 });
 
-/** The query of a data call, as the service spells it. */
+/** The query parameters of a data call. */
 export function dataParams({ countryCodes, metricKeys, latest, fromYear, toYear }: Filter): URLSearchParams {
   const params = new URLSearchParams();
   if (countryCodes != null) params.set('country_codes', countryCodes.join(','));
@@ -160,7 +160,7 @@ export function createRest(authorization: string) {
     };
     const { countryCodes } = filter;
     if (meta.total <= data.length) return data.filter(({ value }) => value !== null).map(observationOf);
-    if (countryCodes == null || countryCodes.length < 2) throw new Error('the answer is cut');
+    if (countryCodes == null || countryCodes.length < 2) throw new Error('the response is truncated');
     const middle = countryCodes.length >> 1;
     const halves = [countryCodes.slice(0, middle), countryCodes.slice(middle)];
     return (
@@ -186,7 +186,7 @@ export interface Pair {
 
 const pairKey = ({ code, metricKey }: Pair) => `${code} ${metricKey}`;
 
-/** The latest figures of all pairs: all their countries × all their metrics, in as many calls as the row limit needs. */
+/** The latest figures of all pairs: all their countries × all their metrics, in as few calls as the row limit allows. */
 export async function latestOf(rest: Rest, pairs: readonly Pair[]): Promise<(Observation | null)[]> {
   const codes = [...new Set(pairs.map(({ code }) => code))];
   const metricKeys = [...new Set(pairs.map(({ metricKey }) => metricKey))];
@@ -195,11 +195,12 @@ export async function latestOf(rest: Rest, pairs: readonly Pair[]): Promise<(Obs
   for (let i = 0; i < codes.length; i += step) {
     calls.push(rest.observations({ countryCodes: codes.slice(i, i + step), metricKeys, latest: true }));
   }
-  const found = new Map<string, Observation>();
+  const figures = new Map<string, Observation>();
   for (const rows of await Promise.all(calls)) {
-    for (const row of rows) found.set(pairKey({ code: row.country.code, metricKey: row.indicator.key }), row);
+    for (const row of rows)
+      figures.set(pairKey({ code: row.country.code, metricKey: row.indicator.key }), row);
   }
-  return pairs.map((pair) => found.get(pairKey(pair)) ?? null);
+  return pairs.map((pair) => figures.get(pairKey(pair)) ?? null);
 }
 
 export interface PlainContext {
@@ -208,7 +209,7 @@ export interface PlainContext {
   readonly latest: DataLoader<Pair, Observation | null, string>;
 }
 
-/** Of one operation: each thing is asked for once, figures in one batch. */
+/** The context of one operation: the list is requested once, and figures in one batch. */
 export function createContext(authorization: string): PlainContext {
   const rest = createRest(authorization);
   let list: Promise<Country[]> | undefined;

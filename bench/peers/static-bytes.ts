@@ -1,7 +1,7 @@
-/** Answers every request with the bytes of the row of three figures: the cost of Node's HTTP by itself. */
+/** Answers every request with the response to row c from memory: the cost of Node's HTTP alone. */
 import { createServer } from 'node:http';
 import { FIRST_QUESTION } from '../race/questions.ts';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 import { threeFigures } from './three-figures.ts';
 
 const answer = Buffer.from(await threeFigures('Bearer demo-team', FIRST_QUESTION.metrics));
@@ -10,4 +10,4 @@ const headers = { 'content-type': 'application/json; charset=utf-8', 'content-le
 const server = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(200, headers).end(answer));
 });
-server.listen(port, '127.0.0.1', () => tellReady(server.address()));
+server.listen(port, '127.0.0.1', () => logReady(server.address()));

@@ -1,6 +1,6 @@
 import { type CountryRow, type DataRow, dataParams, getJson } from './plain-graph.ts';
 
-/** The answer to the row of three figures, made without GraphQL: two calls, parsed, joined and written again. */
+/** The response to row c without GraphQL: two calls, parsed, joined and serialized. */
 export async function threeFigures(authorization: string, metricKeys: readonly string[]): Promise<string> {
   const [first = '', second = '', third = ''] = metricKeys;
   const params = dataParams({ metricKeys, latest: true });
@@ -8,9 +8,9 @@ export async function threeFigures(authorization: string, metricKeys: readonly s
     getJson('/v1/countries', authorization),
     getJson(`/v1/data?${params}`, authorization),
   ])) as [{ data: CountryRow[] }, { data: DataRow[] }];
-  const found = new Map(rows.map((row) => [`${row.country_code} ${row.metric_key}`, row]));
+  const byPair = new Map(rows.map((row) => [`${row.country_code} ${row.metric_key}`, row]));
   const figure = (code: string, metricKey: string) => {
-    const row = found.get(`${code} ${metricKey}`);
+    const row = byPair.get(`${code} ${metricKey}`);
     if (row === undefined) return null;
     return { value: row.value, year: row.year, unit: row.unit, source: { key: row.source } };
   };

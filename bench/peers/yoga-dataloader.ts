@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { createContext, type PlainContext, resolvers, typeDefs } from './plain-graph.ts';
-import { port, tellReady } from './ready.ts';
+import { logReady, port } from './ready.ts';
 
 const yoga = createYoga({
   schema: createSchema<PlainContext>({ typeDefs, resolvers }),
@@ -11,4 +11,4 @@ const yoga = createYoga({
   landingPage: false,
 });
 const server = createServer(yoga);
-server.listen(port, '127.0.0.1', () => tellReady(server.address()));
+server.listen(port, '127.0.0.1', () => logReady(server.address()));

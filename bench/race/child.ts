@@ -5,25 +5,25 @@ import { cpus } from 'node:os';
 import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** True if processes can be kept to a core of their own: the gateway to 0, service and load to 1. */
+/** True if processes can be pinned: the gateway to core 0, service and load generator to core 1. */
 export const isPinned = cpus().length > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
-/** Leaves core 0 to the gateway, as far as this process is concerned. */
+/** Moves this process off core 0, which is the gateway's. */
 export function pinSelf(): void {
   pin(process.pid, 1);
 }
 
-/** Keeps all threads of a process that is running to a core. */
+/** Pins all threads of a running process to a core. */
 export function pin(pid: number, core: number): void {
   if (isPinned) spawnSync('taskset', ['-acp', String(core), String(pid)]);
 }
 
-/** Ticks of the kernel's CPU accounting in a second: 100 on every Linux that is in use. */
+/** Clock ticks of the kernel's CPU accounting: 100 a second on every common Linux. */
 const TICKS_PER_SECOND = 100;
 
 const living = new Set<ChildProcess>();
 
-/** Some peers take a SIGINT of the terminal for a wish to drain, and stay. */
+/** The terminal's SIGINT isn't enough: some peers begin to drain on it, and don't end. */
 function endAll(): void {
   for (const child of living) child.kill('SIGKILL');
 }
@@ -32,23 +32,23 @@ process.on('exit', endAll);
 export interface Child {
   readonly process: ChildProcess;
   readonly lines: Interface;
-  /** User and system time of all its threads so far; NaN if there is no /proc. */
+  /** CPU time of all its threads so far; NaN without /proc. */
   cpuMs(): number;
-  /** The most memory it ever held, in MB (10⁶ bytes); NaN if there is no /proc. */
+  /** Peak resident memory, in MB (10⁶ bytes); NaN without /proc. */
   peakRssMb(): number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface ChildOptions {
-  /** Node unless told. */
+  /** Node by default. */
   readonly program?: string;
   readonly args: readonly string[];
-  /** Core or cores that it is kept to. */
+  /** The core or cores that it is pinned to. */
   readonly core: number | readonly number[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A process of the race, in production mode. It is ended with its owner. */
+/** Starts a child process with `NODE_ENV=production`. It is killed when it is disposed of, or when this process exits. */
 export function startChild({ program = process.execPath, args, core, env = {} }: ChildOptions): Child {
   const pinning = isPinned ? ['-c', String(core), program] : [];
   const child = spawn(isPinned ? 'taskset' : program, [...pinning, ...args], {
@@ -76,7 +76,7 @@ export function startChild({ program = process.execPath, args, core, env = {} }:
   };
 }
 
-/** Time that the gateway's core has spent on anybody's work so far; NaN if it has none of its own. */
+/** Busy time of the gateway's core so far, for all processes; NaN if processes are not pinned. */
 export function coreMs(): number {
   if (!isPinned) return Number.NaN;
   const [, user, nice, system, , , irq, softirq, steal] =
@@ -85,10 +85,10 @@ export function coreMs(): number {
   return (ticks / TICKS_PER_SECOND) * 1000;
 }
 
-/** User and system time of all threads of a process so far; NaN if there is no /proc. */
+/** CPU time of all threads of a process so far; NaN without /proc. */
 export function cpuMsOf(pid: number | undefined): number {
   const stat = readProc(`${pid}/stat`);
-  // The name in brackets may hold spaces; utime and stime are the 12th and 13th field after it.
+  // The name in brackets may contain spaces; utime and stime are the 12th and 13th field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1000;
 }
@@ -101,17 +101,17 @@ function readProc(file: string): string {
   }
 }
 
-/** The next line that it prints of this form. */
-export function lineOf(child: Child, form: RegExp): Promise<RegExpExecArray> {
+/** The next line of its output that matches. Rejects if it exits before. */
+export function lineOf(child: Child, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) =>
       reject(new Error(`${child.process.spawnargs.join(' ')} ended with ${code}`));
     const onLine = (line: string) => {
-      const found = form.exec(line);
-      if (found === null) return;
+      const match = pattern.exec(line);
+      if (match === null) return;
       child.lines.off('line', onLine);
       child.process.off('exit', onExit);
-      resolve(found);
+      resolve(match);
     };
     child.lines.on('line', onLine);
     child.process.once('exit', onExit);
@@ -120,11 +120,11 @@ export function lineOf(child: Child, form: RegExp): Promise<RegExpExecArray> {
 
 export interface Listening extends Child {
   readonly url: string;
-  /** Time from its start to the line that tells its address. */
+  /** Time from its start until it accepts requests. */
   readonly startMs: number;
 }
 
-/** Starts a server and waits for the line that tells its address. */
+/** Starts a server and waits for the line of its output with its URL. */
 export async function startListening(options: ChildOptions): Promise<Listening> {
   const startedAt = performance.now();
   const child = startChild({ ...options, env: { PORT: '0', ...options.env } });
@@ -132,7 +132,7 @@ export async function startListening(options: ChildOptions): Promise<Listening> 
   return { ...child, url, startMs: performance.now() - startedAt };
 }
 
-/** A program that doesn't tell its address. */
+/** A server that doesn't print its URL, which is therefore given. */
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];
@@ -140,10 +140,10 @@ export interface Command {
   readonly url: string;
 }
 
-const LOOK_MS = 10;
-const MOST_LOOKS = 2_000;
+const POLL_MS = 10;
+const MAX_POLLS = 2_000;
 
-/** Starts it and waits until it takes a connection. */
+/** Starts such a server and waits until it accepts a connection. */
 export async function startSilent(
   { url, ...command }: Command,
   core: ChildOptions['core'],
@@ -151,19 +151,19 @@ export async function startSilent(
   const startedAt = performance.now();
   const child = startChild({ ...command, core });
   const { port } = new URL(url);
-  for (let look = 0; !(await takesConnections(Number(port))); look += 1) {
-    if (look === MOST_LOOKS || child.process.exitCode !== null)
-      throw new Error(`${command.program} does not listen at ${url}`);
-    await pause(LOOK_MS);
+  for (let poll = 0; !(await acceptsConnections(Number(port))); poll += 1) {
+    if (poll === MAX_POLLS || child.process.exitCode !== null)
+      throw new Error(`${command.program} does not listen on ${url}`);
+    await pause(POLL_MS);
   }
   return { ...child, url, startMs: performance.now() - startedAt };
 }
 
-function takesConnections(port: number): Promise<boolean> {
-  return new Promise((told) => {
+function acceptsConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => told(true));
+    socket.on('connect', () => resolve(true));
     socket.on('connect', () => socket.destroy());
-    socket.on('error', () => told(false));
+    socket.on('error', () => resolve(false));
   });
 }

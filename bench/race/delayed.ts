@@ -5,27 +5,26 @@ import { SERVERS } from './servers.ts';
 import type { Latency } from './service.ts';
 import { short, table } from './table.ts';
 
-/** Times of a service over a network: the same for each run, drawn from one seed. */
+/** Latency of a service over a network: the same sequence in each run. */
 export const LATENCY = { leastMs: 40, tailMs: 10 };
 
 export const DELAYED_CONNECTIONS = [1, 32];
 
-/** Long enough for some eighty answers to one connection. */
+/** Long enough for some eighty responses on one connection. */
 const SECONDS = 4;
 
 /**
- * Rounds of which the middle one counts; two servers may differ by the distance between rounds of one server,
- * and yet be equal. Of five, one of two equal servers has its middle beyond all of the other's in one of
- * twelve runs; of three, in one of five.
+ * Rounds, of which the median is compared with the other server's worst round. With five rounds, the median of one of two
+ * equal servers lies beyond all rounds of the other in one of twelve runs; with three, in one of five.
  */
 const ROUNDS = 5;
 
-/** Ours, cold, against peers that put figures together: to wait for a call a field shows nothing but that. */
-const ENTERED = SERVERS.filter(({ kind, mode, name }) =>
+/** Ours, cold, and the peers that merge calls. With a call per field, a peer's latency would only show their number. */
+const COMPARED = SERVERS.filter(({ kind, mode, name }) =>
   kind === 'ours' ? mode?.startsWith('cold') : kind === 'peer' && /jit|dataloader/.test(name),
 );
 
-/** Ours, cold, and peers over a service that takes its time. */
+/** Runs ours, cold, and peers over a service with latency. */
 export async function raceDelayed(
   rows: readonly Row[] = ROWS,
   connections: readonly number[] = DELAYED_CONNECTIONS,
@@ -34,9 +33,9 @@ export async function raceDelayed(
 ): Promise<RowResult[]> {
   const results: RowResult[] = [];
   for (const row of rows) {
-    console.error(`Row ${row.letter} over ${latency.leastMs} ms`);
+    console.error(`Row ${row.letter}, ${latency.leastMs} ms of latency`);
     const options = {
-      servers: ENTERED,
+      servers: COMPARED,
       connections,
       seconds,
       rounds: ROUNDS,
@@ -70,8 +69,8 @@ export function delayedTable(results: readonly RowResult[], connections: number)
 export function delayedSection(results: readonly RowResult[]): string {
   const { leastMs, tailMs } = LATENCY;
   return [
-    `## Over a service that takes ${leastMs} ms`,
-    `Each answer of the service waits ${leastMs} ms, and longer by an exponential tail of mean ${tailMs} ms, drawn evenly (by Halton's sequence) and alike in each run. Ours cold, under one key and under a key each; medians of ${ROUNDS} rounds of ${SECONDS} s.`,
+    `## Over a service with ${leastMs} ms of latency`,
+    `Each response of the service takes ${leastMs} ms plus an exponentially distributed time with a mean of ${tailMs} ms. The times come from a low-discrepancy (Halton) sequence, the same in each run. Ours is cold, with one key and with a key each; medians of ${ROUNDS} rounds of ${SECONDS} s.`,
     ...DELAYED_CONNECTIONS.flatMap((count) => [
       `${count} connection${count === 1 ? '' : 's'}:`,
       delayedTable(results, count),
@@ -79,10 +78,10 @@ export function delayedSection(results: readonly RowResult[]): string {
   ].join('\n\n');
 }
 
-/** A service that is far away: each round trip takes as long. */
+/** A constant latency, so that it can be divided by. */
 const FAR: Latency = { leastMs: 80, tailMs: 0 };
 
-/** One question at a time, of one country and of all with their figures: what it takes is the round trips in a row. */
+/** Rows b and c, one operation at a time: the time of an operation shows how many round trips it makes one after the other. */
 export function raceRoundTrips(seconds = SECONDS): Promise<RowResult[]> {
   return raceDelayed(
     ROWS.filter(({ letter }) => letter === 'b' || letter === 'c'),
@@ -107,6 +106,6 @@ export function roundTripsTable(results: readonly RowResult[]): string {
 export const roundTripsSection = (results: readonly RowResult[]): string =>
   [
     '## Round trips',
-    `One connection over a service that takes ${FAR.leastMs} ms: a country, and all countries, with latest figures. Round trips are the median time by that of one.`,
+    `Sequential round trips to the service: rows b and c on one connection, over a service with ${FAR.leastMs} ms of latency. The column is p50 divided by the latency.`,
     roundTripsTable(results),
   ].join('\n\n');

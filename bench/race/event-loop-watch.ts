@@ -1,4 +1,4 @@
-/** Preloaded into ours: on SIGUSR2, prints the longest block of the event loop since the last time, in milliseconds. */
+/** Preloaded into ours: on SIGUSR2, prints the longest block of the event loop since the previous signal, in milliseconds. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -5,25 +5,26 @@ import { MERCURIUS, OURS_DEFAULT, type Running, type Server, startServer } from 
 import { startUpstream } from './service.ts';
 import { short, table } from './table.ts';
 
-/** First operations of a process that are counted, each of a start of its own. */
+/** Numbers of first operations that are measured, each with a new process. */
 const COUNTS = [32, 300];
 
 const SEED = 20_261_125;
 const STARTS = 3;
 
-/** Milliseconds without any use of the processor after which a process counts as idle, and the most that are waited. */
+/** A process counts as idle after this time without any CPU time. */
 const IDLE_MS = 400;
-const MOST_IDLE_MS = 10_000;
+/** The most that is waited for that. */
+const MAX_WAIT_MS = 10_000;
 
 export interface FirstResult {
   readonly server: Server;
-  /** Milliseconds of processor, by the number of operations. */
+  /** CPU time in milliseconds, by the number of operations. */
   readonly cpuMs: Readonly<Record<string, number>>;
-  /** Milliseconds of processor between the line that tells its address and the first operation. */
+  /** CPU time in milliseconds from when it accepts requests to when it is idle: the warm-up that it does by itself. */
   readonly idleCpuMs: number;
 }
 
-/** Processor time of the first operations of a new process, which has had the time that it takes for itself. */
+/** CPU time of the first operations of a new process, after it has done its own warm-up. */
 export async function measureFirst(servers = [OURS_DEFAULT, MERCURIUS]): Promise<FirstResult[]> {
   await using upstream = await startUpstream();
   const results: FirstResult[] = [];
@@ -32,7 +33,7 @@ export async function measureFirst(servers = [OURS_DEFAULT, MERCURIUS]): Promise
     const idle: number[] = [];
     for (const count of COUNTS) {
       const taken: number[] = [];
-      // The first time is the service's, which then has the answers at hand.
+      // The first start is not measured: it fills the cache of the service.
       for (let start = 0; start <= STARTS; start += 1) {
         const running = await startServer(server, upstream.url);
         await using _child = running.child;
@@ -40,7 +41,7 @@ export async function measureFirst(servers = [OURS_DEFAULT, MERCURIUS]): Promise
         await untilIdle(running);
         const before = running.child.cpuMs();
         const { wrong } = await sendMixed(running, { count, seed: SEED, mostSeconds: 60 });
-        if (wrong > 0) throw new Error(`${server.name} answers wrongly.`);
+        if (wrong > 0) throw new Error(`Wrong responses from ${server.name}.`);
         if (start === 0) continue;
         taken.push(running.child.cpuMs() - before);
         idle.push(before - atStart);
@@ -53,7 +54,7 @@ export async function measureFirst(servers = [OURS_DEFAULT, MERCURIUS]): Promise
 }
 
 async function untilIdle({ child }: Running): Promise<void> {
-  const endsAt = performance.now() + MOST_IDLE_MS;
+  const endsAt = performance.now() + MAX_WAIT_MS;
   for (let before = Number.NaN; before !== child.cpuMs() && performance.now() < endsAt; ) {
     before = child.cpuMs();
     await pause(IDLE_MS);
@@ -62,7 +63,7 @@ async function untilIdle({ child }: Running): Promise<void> {
 
 export function firstTable(results: readonly FirstResult[]): string {
   return table(
-    ['server', ...COUNTS.map((count) => `first ${count} operations, processor ms`), 'before them'],
+    ['server', ...COUNTS.map((count) => `first ${count} operations, CPU ms`), 'before them, CPU ms'],
     results.map(({ server, cpuMs, idleCpuMs }) => [
       server.kind === 'ours' ? 'ours' : server.name,
       ...COUNTS.map((count) => short(cpuMs[count] ?? Number.NaN)),
@@ -74,6 +75,6 @@ export function firstTable(results: readonly FirstResult[]): string {
 export const firstSection = (results: readonly FirstResult[]): string =>
   [
     '## The first operations of a process',
-    `Operations of many keys as under "100 keys", sent to a new process once it has nothing more to do by itself: ours goes through operations of its own right after it takes requests. Processor time of all its threads; medians of ${STARTS} starts.`,
+    `CPU time of all threads for the first operations, drawn as under "100 keys". They are sent once the new process is idle: Country Graph warms up with operations of its own right after it starts to accept requests, and the last column shows what that takes. Medians of ${STARTS} starts.`,
     firstTable(results),
   ].join('\n\n');

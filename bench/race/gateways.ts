@@ -11,27 +11,24 @@ const COUNT = 200;
 const QUERY =
   'query ($code: CountryCode!, $metric: String!) { country(code: $code) { name observation(metricKey: $metric) { value } } }';
 
-/** No two operations want the same figure. */
+/** No two operations request the same figure. */
 const WANTED = countries.flatMap(({ code }) => METRICS.map((metric) => ({ code, metric }))).slice(0, COUNT);
 
 export interface GatewaysResult {
   readonly operations: number;
-  /** Calls that one gateway takes for them; and two, each of which is asked for all of them at the same time. */
+  /** Calls of one gateway for them; and of two, both of which get all of them at the same time. */
   readonly ofOne: number;
   readonly ofTwo: number;
   readonly wrong: number;
 }
 
-/**
- * Calls that two gateways over one Redis send for operations that both are asked at once; null if there is no
- * Redis.
- */
+/** Upstream calls of two gateways that share a Redis and get the same operations at once; null without Redis. */
 export async function measureGateways(): Promise<GatewaysResult | null> {
   if (!hasRedis) return null;
   console.error('Two gateways on one Redis');
   await using upstream = await startUpstream(LATENCY);
   await using redis = await startRedis();
-  /** However busy the machine is, the operations that are sent at once are a batch. */
+  // Wide enough that all operations make one batch, even on a busy machine.
   const gathering = { BATCH_WINDOW_MS: '1000', MAX_CONCURRENT_OPERATIONS: '2000', CACHE_TIMEOUT_MS: '2000' };
   let wrong = 0;
   const callsOf = async (count: number, env: Readonly<Record<string, string>>) => {
@@ -50,15 +47,12 @@ export async function measureGateways(): Promise<GatewaysResult | null> {
   return { operations: COUNT, ofOne, ofTwo, wrong };
 }
 
-/**
- * Has a gateway load the code that runs operations, and learn that the key is good; it holds no wanted figure
- * then.
- */
+/** Has a gateway load its code and learn that the key is accepted. It caches no figure that is requested later. */
 async function warmUp(gateway: Running): Promise<void> {
   for (let i = 0; i < 10; i += 1) await isAnswered(gateway, { code: 'ZW', metric: 'median_age_years' });
 }
 
-/** Asks until it is answered: a busy machine may make it refuse. */
+/** Retries after a 503, which a busy machine may cause. Returns true if the response is right. */
 async function isAnswered(
   { child }: Running,
   variables: { readonly code: string; readonly metric: string },

@@ -5,7 +5,7 @@ import { heatTable } from './table.ts';
 
 const CONNECTIONS = 32;
 
-/** Rows with figures over a service of which half of the rows differ from answer to answer, a key each. */
+/** Runs rows of figures, a key each, over a service that changes half of its rows from response to response. */
 export async function raceHalf(
   seconds: number,
   rounds: number,
@@ -29,6 +29,6 @@ export const halfTables = (results: readonly RowResult[]): string =>
 export const halfSection = (results: readonly RowResult[]): string =>
   [
     '## Half of the rows changed',
-    'As above with a key each, over a service that changes half of the rows from answer to answer in place of a tenth.',
+    'As above with a key each, but half of the rows change from response to response instead of a tenth.',
     halfTables(results),
   ].join('\n\n');

@@ -4,19 +4,19 @@ import { MERCURIUS, OURS_DEFAULT, type Running, type Server, startServer } from 
 import { startUpstream } from './service.ts';
 import { short, table } from './table.ts';
 
-/** Operations a second that an hour is made of. */
+/** Operations per second of the simulated hour. */
 const RATE = 10;
 const HOUR_SECONDS = 3_600;
-/** Parts of the hour after which memory is looked at. */
+/** Memory is measured after each of these parts. */
 const PARTS = 4;
-const MOST_SECONDS = 30;
+const MAX_SECONDS = 30;
 const SEED = 20_261_124;
 
-/** Shortens lives of minutes in an hour to as many seconds in a minute. */
+/** The hour is compressed to about a minute, so lifetimes of minutes become seconds. */
 const IN_A_MINUTE = { CACHE_TTL_SECONDS: '5', AUTH_TTL_SECONDS: '5', STALE_IF_ERROR_SECONDS: '60' };
 
-const ENTERED: readonly Server[] = [
-  { ...OURS_DEFAULT, name: 'ours, as it comes', env: { ...OURS_DEFAULT.env, ...IN_A_MINUTE } },
+const COMPARED: readonly Server[] = [
+  { ...OURS_DEFAULT, name: 'ours, default settings', env: { ...OURS_DEFAULT.env, ...IN_A_MINUTE } },
   MERCURIUS,
 ];
 
@@ -29,18 +29,19 @@ export interface HourResult {
   readonly server: Server;
   readonly operations: number;
   readonly wrong: number;
+  /** Rejected with 503; not among the wrong ones. */
   readonly turnedAway: number;
   readonly seconds: number;
-  /** Memory before anything was asked, and after each part. */
+  /** Before the first operation, and after each part. */
   readonly memory: readonly Memory[];
   readonly peakRssMb: number;
 }
 
-/** An hour's worth of drawn operations, as fast as it goes: memory of the process during them. */
+/** Memory of each server over an hour's worth of drawn operations, sent as fast as they are answered. */
 export async function measureHour(operations = RATE * HOUR_SECONDS): Promise<HourResult[]> {
   await using upstream = await startUpstream();
   const results: HourResult[] = [];
-  for (const server of ENTERED) {
+  for (const server of COMPARED) {
     console.error(`${operations} operations: ${server.name}`);
     const nodeArgs = ['--expose-gc', '--import', './bench/race/heap-watch.ts'];
     const running = await startServer(server, upstream.url, { nodeArgs });
@@ -52,7 +53,7 @@ export async function measureHour(operations = RATE * HOUR_SECONDS): Promise<Hou
       const result = await sendMixed(running, {
         count,
         seed: SEED + part,
-        mostSeconds: MOST_SECONDS / PARTS,
+        mostSeconds: MAX_SECONDS / PARTS,
       });
       done.operations += result.operations;
       done.wrong += result.wrong;
@@ -66,16 +67,16 @@ export async function measureHour(operations = RATE * HOUR_SECONDS): Promise<Hou
 }
 
 async function memoryOf({ child }: Running): Promise<Memory> {
-  const told = lineOf(child, /^memory (\d+) (\d+)$/);
+  const line = lineOf(child, /^memory (\d+) (\d+)$/);
   child.process.kill('SIGUSR2');
-  const [, heap, rss] = await told;
+  const [, heap, rss] = await line;
   return { heapMb: Number(heap) / 1e6, rssMb: Number(rss) / 1e6 };
 }
 
 export function hourTable(results: readonly HourResult[]): string {
   const parts = Array.from({ length: PARTS }, (_, part) => `heap MB, ${part + 1}/${PARTS}`);
   return table(
-    ['server', 'operations', 's', 'heap MB, start', ...parts, 'RSS MB', 'peak RSS MB', 'turned away'],
+    ['server', 'operations', 's', 'heap MB, start', ...parts, 'RSS MB', 'peak RSS MB', 'rejected'],
     results.map(({ server, operations, wrong, turnedAway, seconds, memory, peakRssMb }) => [
       `${server.name}${wrong === 0 ? '' : ` (${wrong} WRONG)`}`,
       String(operations),
@@ -91,7 +92,7 @@ export function hourTable(results: readonly HourResult[]): string {
 export function hourSection(results: readonly HourResult[]): string {
   return [
     "## Memory after an hour's worth",
-    `${RATE} operations a second for an hour, ${RATE * HOUR_SECONDS} in all, of the same mixture, sent as fast as they are answered for ${MOST_SECONDS} s at the most; what ours holds lives for seconds instead of minutes (\`CACHE_TTL_SECONDS=5\`). The heap is what is in use after a full collection, before the first operation and after each quarter.`,
+    `The ${RATE * HOUR_SECONDS} operations of an hour at ${RATE} a second, drawn as under "100 keys", sent as fast as they are answered, for at most ${MAX_SECONDS} s. Cached values of Country Graph live for seconds instead of minutes to match (\`CACHE_TTL_SECONDS=5\`). Heap in use after a full collection, before the first operation and after each quarter.`,
     hourTable(results),
   ].join('\n\n');
 }

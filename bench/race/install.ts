@@ -4,7 +4,7 @@ import { tailcallMissing, unpackLibc } from './tailcall.ts';
 
 const FOLDER = 'bench/peers';
 
-/** Installs the packages of the peers and the load generator, if that hasn't been done. */
+/** Installs the packages of the peers and of the load generator, unless they are there already. */
 export function installPeers(): void {
   if (!existsSync(`${FOLDER}/node_modules`)) installPackages();
   unpackLibc();

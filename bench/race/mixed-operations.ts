@@ -1,6 +1,6 @@
 import { Dice } from '../../test/execution/dice.ts';
 
-/** One operation of a mixture, and the number of the key that it comes under. */
+/** One drawn operation, and the number of its key. */
 export interface MixedOperation {
   readonly key: number;
   readonly query: string;
@@ -8,10 +8,10 @@ export interface MixedOperation {
 
 export const KEYS = 100;
 
-/** Codes by their popularity. */
+/** The most popular first. */
 const CODES = 'NG ZA KE EG GH ET MA TZ UG RW CI SN DZ AO CM'.split(' ');
 
-/** Metrics with a national row nearly every year, by how often people ask for them. */
+/** Metrics with a national row nearly every year, the most popular first. */
 export const METRICS = [
   'population_total',
   'life_expectancy',
@@ -23,7 +23,7 @@ export const METRICS = [
   'median_age_years',
 ];
 
-/** A rank below a number, the first the most often: the next has half as many, the one after a third. */
+/** Draws a rank from 0 by Zipf's law: the second is half as frequent as the first, the third a third. */
 function zipf(dice: Dice, count: number): number {
   const total = harmonic(count);
   let left = dice.next() * total;
@@ -80,7 +80,7 @@ const rows =
   (dice) =>
     `{ observations(countryCodes: ${JSON.stringify(some(dice, CODES, countries))}, metricKeys: ${JSON.stringify(some(dice, METRICS, metrics))}, ${args}) { ${fields} } }`;
 
-/** Shapes of operations, by how often people send them. */
+/** Shapes of operations, the most frequent first. */
 const SHAPES: readonly Draw[] = [
   card(1),
   card(6),
@@ -109,7 +109,7 @@ const SHAPES: readonly Draw[] = [
   rows(10, 2, 'fromYear: 1990, toYear: 2020'),
 ];
 
-/** Operations of many keys: which key, which shape, which countries and metrics is drawn with skew; the same for the same seed. */
+/** Draws operations: key, shape, countries and metrics, each by Zipf's law. One seed always gives the same ones. */
 export function drawOperations(count: number, seed: number): MixedOperation[] {
   const dice = new Dice(seed);
   return Array.from({ length: count }, () => {

@@ -1,6 +1,6 @@
 /**
- * Closed load of drawn operations, in a process of its own: each connection sends the next one as soon as it has an
- * answer. Argument: a `MixedOrder` as JSON; prints a `MixedResult` as JSON once all are answered, or the time is over.
+ * Closed load of drawn operations, in a separate process: each connection sends its next request as soon as it has a
+ * response. Argument: a `MixedOrder` as JSON; prints a `MixedResult` as JSON once all are answered or the time is over.
  */
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
@@ -10,19 +10,19 @@ import { settled } from './settled.ts';
 
 const { url, count, seed, connections, mostSeconds }: MixedOrder = JSON.parse(process.argv[2] ?? '{}');
 
-/** One answer in as many is kept, and compared with those of others. */
+/** One response in this many goes into the digest that is compared between servers. */
 const COMPARED = 10;
 
 const agent = new Agent({ keepAlive: true, maxSockets: connections });
 const target = new URL(url);
 const operations = drawOperations(count, seed);
 const times: number[] = [];
-const kept = new Map<number, string>();
+const compared = new Map<number, string>();
 let next = 0;
 let wrong = 0;
 let turnedAway = 0;
 
-function ask(index: number): Promise<void> {
+function send(index: number): Promise<void> {
   const { key, query } = operations[index] as (typeof operations)[number];
   const body = JSON.stringify({ query });
   const headers = {
@@ -39,7 +39,7 @@ function ask(index: number): Promise<void> {
       else if (!text.startsWith('{"data":{')) {
         if (wrong === 0) console.error(`wrong: ${text.slice(0, 500)} to ${body.slice(0, 300)}`);
         wrong += 1;
-      } else if (index % COMPARED === 0) kept.set(index, text);
+      } else if (index % COMPARED === 0) compared.set(index, text);
       resolve();
     };
     const outgoing = request({ agent, host, port, path, method: 'POST', headers }, (response) => {
@@ -60,7 +60,7 @@ async function connection(): Promise<void> {
   while (next < operations.length && !isTimeUp()) {
     const index = next;
     next += 1;
-    await ask(index);
+    await send(index);
   }
 }
 
@@ -70,7 +70,7 @@ times.sort((a, b) => a - b);
 const at = (share: number) =>
   times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
 const digest = createHash('sha256');
-for (const [index, text] of [...kept].sort(([a], [b]) => a - b))
+for (const [index, text] of [...compared].sort(([a], [b]) => a - b))
   digest.update(`${index} ${settled(JSON.stringify(JSON.parse(text).data))}\n`);
 const result: MixedResult = {
   operations: times.length,

@@ -1,11 +1,11 @@
 import type { Question } from './questions.ts';
 
 /*
- * The answer to each row of the race, made without GraphQL: members picked from the service's JSON. All
- * answers are compared with it, and the work of the floor that only parses and writes.
+ * The expected response of each row, made without GraphQL by picking members from the service's JSON. All responses are
+ * compared with it. It is also the work of `parsing-floor`.
  */
 
-// biome-ignore lint/suspicious/noExplicitAny: rows of the service, each with members of its own
+// biome-ignore lint/suspicious/noExplicitAny: rows of several routes, each with different members
 type ServiceRow = any;
 
 export interface ServiceBody {
@@ -15,13 +15,13 @@ export interface ServiceBody {
 const LIST = '/v1/countries';
 const YEARS = { start_year: '1990', end_year: '2024' };
 
-/** Series go by the alphabet. */
+/** Sorted, since series are. */
 export const seriesMetrics = ({ metrics }: Question) => metrics.slice(0, 2).sort();
 
 const data = (params: Readonly<Record<string, string>>) =>
   `/v1/data?${new URLSearchParams({ ...params, limit: '1000' })}`;
 
-/** Addresses that the service is asked at for this row. */
+/** The paths of the calls that a row needs. */
 export function targetsOf(letter: string, question: Question): string[] {
   const { country, countries, metrics } = question;
   const latest = (count: number) => ({ metric_keys: metrics.slice(0, count).join(','), latest: 'true' });
@@ -47,7 +47,7 @@ export function targetsOf(letter: string, question: Question): string[] {
   }
 }
 
-/** The answer made of the bodies from these addresses, in the same order. */
+/** The expected data, made of the bodies from these paths, in the same order. */
 export function pick(letter: string, question: Question, bodies: readonly ServiceBody[]): unknown {
   const [first = [], second = []] = bodies.map((body) => body.data);
   const [one = '', two = '', three = ''] = question.metrics;
@@ -61,9 +61,9 @@ export function pick(letter: string, question: Question, bodies: readonly Servic
       return { country: { name, observation: { value, year, unit } } };
     }
     case 'c': {
-      const found = byFigure(second);
+      const rows = byFigure(second);
       const figure = (id: string, key: string) => {
-        const row = found.get(`${id} ${key}`);
+        const row = rows.get(`${id} ${key}`);
         if (row === undefined) return null;
         return { value: row.value, year: row.year, unit: row.unit, source: { key: row.source } };
       };
@@ -78,9 +78,9 @@ export function pick(letter: string, question: Question, bodies: readonly Servic
       };
     }
     case 'd': {
-      const found = byFigure(second);
+      const rows = byFigure(second);
       const figure = (id: string, key: string) => {
-        const row = found.get(`${id} ${key}`);
+        const row = rows.get(`${id} ${key}`);
         return row === undefined ? null : { value: row.value, year: row.year };
       };
       return {
@@ -94,12 +94,10 @@ export function pick(letter: string, question: Question, bodies: readonly Servic
 }
 
 function byFigure(rows: readonly ServiceRow[]): Map<string, ServiceRow> {
-  const found = new Map<string, ServiceRow>();
-  for (const row of rows) found.set(`${row.country_code} ${row.metric_key}`, row);
-  return found;
+  return new Map(rows.map((row) => [`${row.country_code} ${row.metric_key}`, row]));
 }
 
-/** A row of a series in our shape. */
+/** A row of a series, converted to our schema. */
 export const seriesRow = (row: ServiceRow) => ({
   country: { code: row.country_code.toUpperCase(), name: row.country_name },
   indicator: { key: row.metric_key, name: row.metric_name, unit: row.unit },

@@ -13,21 +13,21 @@ import { short, table } from './table.ts';
 
 export interface ProfileOptions {
   readonly seconds: number;
-  /** Seconds of load before that, which are not in the profile; neither is the start. */
+  /** Seconds of load before the profile begins. */
   readonly warmUpSeconds: number;
   readonly connections: number;
 }
 
 export interface Profiled {
   readonly row: Row;
-  /** Of the time that the profile is of. */
+  /** Measured during the profile. */
   readonly sample: Sample;
   readonly profile: CpuProfile;
-  /** File of the profile. */
+  /** Path of the profile. */
   readonly file: string;
 }
 
-/** Profile of ours in one row of the race, under load. */
+/** Takes a CPU profile of ours in one row, under load. */
 export async function profileRow(
   row: Row,
   server: Server,
@@ -41,9 +41,9 @@ export async function profileRow(
   });
   await using child = running.child;
   const signalled = async (word: string) => {
-    const told = lineOf(child, new RegExp(`^profile ${word}$`));
+    const line = lineOf(child, new RegExp(`^profile ${word}$`));
     child.process.kill('SIGUSR2');
-    await told;
+    await line;
   };
   const order: Pick<LoadOrder, 'connections' | 'leadSeconds'> = { connections, leadSeconds: 0.3 };
   await measure(running, upstream, row, { ...order, seconds: warmUpSeconds });
@@ -53,15 +53,15 @@ export async function profileRow(
   return { row, sample, profile: JSON.parse(readFileSync(file, 'utf8')), file };
 }
 
-/** Stages are told apart by the files that their functions stand in: those of the sources, not of the program that is built of them. */
+/** Runs the sources instead of the built program, whose few files don't show which stage a function belongs to. */
 const asSource = (arg: string) => (arg === 'bin/country-graph.cjs' ? 'src/cli/main.ts' : arg);
 
-/** Time of each stage in an operation, in microseconds of the processor; the longest first. */
+/** CPU time of each stage per operation, in microseconds; the longest first. */
 export function stagesOf({ profile, sample }: Profiled): { readonly name: string; readonly us: number }[] {
   return stageTimes(profile).map(({ name, share }) => ({ name, us: share * sample.cpuMs * 1000 }));
 }
 
-/** All rows, cold, a key each. */
+/** Profiles all rows, cold, a key each. */
 export async function profileCold(): Promise<Profiled[]> {
   const profiled: Profiled[] = [];
   for (const row of ROWS) {
@@ -81,17 +81,17 @@ export function profileSection(profiled: readonly Profiled[]): string {
   const columns = profiled.map((each) => new Map(stagesOf(each).map(({ name, us }) => [name, us])));
   const names = [...new Set(columns.flatMap((column) => [...column.keys()]))];
   const most = (name: string) => Math.max(...columns.map((column) => column.get(name) ?? 0));
-  const told = (us: number) => (us < 0.5 ? '0' : us.toFixed(0));
+  const shown = (us: number) => (us < 0.5 ? '0' : us.toFixed(0));
   return [
-    '## Where an operation takes its time',
-    'Ours, cold, a key each, 32 connections: microseconds of the processor an operation, by the code that samples of the profiler fell in, which itself takes some of it. `npm run bench:profile -- c cold-keys` shows more of one row.',
+    '## CPU time by stage',
+    'Country Graph, cold, a key each, 32 connections: CPU time per operation in microseconds, attributed by a sampling profiler, whose overhead is included. `npm run bench:profile -- c cold-keys` shows more about one row.',
     table(
       ['stage', ...profiled.map(({ row }) => `row ${row.letter}`)],
       [
         ...names
           .toSorted((a, b) => most(b) - most(a))
-          .map((name) => [name, ...columns.map((column) => told(column.get(name) ?? 0))]),
-        ['in all', ...profiled.map(({ sample }) => short(sample.cpuMs * 1000))],
+          .map((name) => [name, ...columns.map((column) => shown(column.get(name) ?? 0))]),
+        ['total', ...profiled.map(({ sample }) => short(sample.cpuMs * 1000))],
       ],
     ),
   ].join('\n\n');

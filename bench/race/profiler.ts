@@ -1,4 +1,4 @@
-/** Preloaded into ours: the first SIGUSR2 starts a CPU profile, the next one writes it to `PROFILE_FILE` and says so. */
+/** Preloaded into ours: the first SIGUSR2 starts a CPU profile, the next one writes it to `PROFILE_FILE`. Each prints a line when it is done. */
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 

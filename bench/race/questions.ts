@@ -1,28 +1,28 @@
 import { countries } from '../../src/sandbox/catalogue/countries.ts';
 import { Dice } from '../../test/execution/dice.ts';
 
-/** Subject of an operation of the race. Each row takes of it as much as it has a place for. */
+/** The countries and metrics of an operation. Each row uses those that it needs. */
 export interface Question {
   readonly country: string;
-  /** Ten of them, in the order of the alphabet. */
+  /** Ten, sorted. */
   readonly countries: readonly string[];
-  /** Three of them. */
+  /** Three. */
   readonly metrics: readonly string[];
 }
 
-/** Asked by the first connection, and by all if nothing is drawn. */
+/** That of the first connection, and of all connections if `oneQuestion` is set. */
 export const FIRST_QUESTION: Question = {
   country: 'KE',
   countries: ['AO', 'EG', 'ET', 'GH', 'KE', 'MA', 'NG', 'RW', 'TZ', 'ZA'],
   metrics: ['population_total', 'life_expectancy', 'gdp_current_usd'],
 };
 
-/** Metrics with a latest figure for each country. */
-const WHOLE = ['population_total', 'life_expectancy', 'gdp_current_usd', 'gdp_per_capita_current_usd'];
+/** Metrics with a latest figure for every country. */
+const COMPLETE = ['population_total', 'life_expectancy', 'gdp_current_usd', 'gdp_per_capita_current_usd'];
 
-/** Metrics with one for nearly each, so that all questions cost about the same. */
+/** Metrics with one for nearly every country, so that all questions cost about the same. */
 const METRICS = [
-  ...WHOLE,
+  ...COMPLETE,
   'population_growth_pct',
   'urban_population_pct',
   'median_age_years',
@@ -33,13 +33,13 @@ const CODES = countries.map(({ code }) => code.toUpperCase()).sort();
 
 const SEED = 20_261_125;
 
-/** Questions of which no two want the same figure of the same country, or the same metrics; the first is always the same. */
+/** Draws questions. No two request the same figure of the same country, or the same metrics. `FIRST_QUESTION` is the first. */
 export function drawQuestions(count: number, seed = SEED): Question[] {
   const dice = new Dice(seed);
   const questions = [FIRST_QUESTION];
   const taken = new Set(marksOf(FIRST_QUESTION));
   while (questions.length < count) {
-    const first = dice.pick(WHOLE);
+    const first = dice.pick(COMPLETE);
     const question: Question = {
       country: dice.pick(CODES),
       countries: some(dice, CODES, 10).sort(),

@@ -1,19 +1,20 @@
 import { seriesMetrics, seriesRow } from './pick.ts';
 import { FIRST_QUESTION, type Question } from './questions.ts';
 
-/** An operation that all servers of the race answer. */
+/** An operation that all servers answer. */
 export interface Row {
   readonly letter: string;
   readonly name: string;
+  /** A short description. */
   readonly what: string;
-  /** The text that the first connection asks, and all if nothing is drawn. */
+  /** The text for `FIRST_QUESTION`. */
   readonly query: string;
   ask(question: Question): string;
-  /** The same question in the shape of the service, and its answer brought into ours. */
+  /** The same operation for a schema that mirrors the REST service, and the conversion of its data to our schema. */
   readonly plain: { ask(question: Question): string; answer(data: PlainData, question: Question): unknown };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: lists of the service by alias, each row with the fields that were asked for
+// biome-ignore lint/suspicious/noExplicitAny: lists of the service by alias, each row with the requested fields
 type PlainData = Readonly<Record<string, any>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -69,11 +70,11 @@ export const ROWS: readonly Row[] = [
       ask: ({ metrics }) =>
         `{ countries { data { id name } } ${figures('latest', `metric_keys: "${metrics}", latest: true`, 'country_code metric_key value year unit source')} }`,
       answer: ({ countries, latest: { data } }, { metrics }) => {
-        const found = new Map<string, PlainRow>(
+        const rows = new Map<string, PlainRow>(
           data.map((each: PlainRow) => [`${each.country_code} ${each.metric_key}`, each]),
         );
         const figure = (id: string, key: string | undefined) => {
-          const each = found.get(`${id} ${key}`);
+          const each = rows.get(`${id} ${key}`);
           if (each === undefined) return null;
           return { value: each.value, year: each.year, unit: each.unit, source: { key: each.source } };
         };
@@ -97,12 +98,12 @@ export const ROWS: readonly Row[] = [
       ask: ({ country, metrics: [one, all] }) =>
         `{ countries { data { id } } ${figures('one', `country_codes: "${country}", metric_keys: "${one}", latest: true`, 'value year')} ${figures('all', `metric_keys: "${all}", latest: true`, 'country_code value year')} }`,
       answer: ({ countries, one, all: { data } }) => {
-        const found = new Map(data.map(({ country_code, ...figure }: PlainRow) => [country_code, figure]));
+        const rows = new Map(data.map(({ country_code, ...figure }: PlainRow) => [country_code, figure]));
         return {
           country: { observation: one.data[0] },
           countries: countries.data.map((each: PlainRow) => ({
             code: codeOf(each),
-            observation: found.get(each.id) ?? null,
+            observation: rows.get(each.id) ?? null,
           })),
         };
       },

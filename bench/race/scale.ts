@@ -34,7 +34,7 @@ const series = (metrics: number) =>
   `{ observations(metricKeys: ${JSON.stringify(YEARLY.slice(0, metrics))}, fromYear: 1976) ${FIELDS} }`;
 
 const SIZES: readonly { readonly name: string; readonly query: string }[] = [
-  { name: 'latest, 54 × 207 asked', query: `{ observations(latest: true) ${FIELDS} }` },
+  { name: 'latest, 54 × 207 requested', query: `{ observations(latest: true) ${FIELDS} }` },
   { name: 'series, 2 metrics', query: series(2) },
   { name: 'series, 4 metrics', query: series(4) },
   { name: 'series, 20 metrics', query: series(20) },
@@ -47,16 +47,16 @@ export interface SizeResult {
   readonly rows: number;
   readonly megabytes: number;
   readonly calls: number;
-  /** Of a process that has answered nothing yet. */
+  /** The first response of the process. */
   readonly firstMs: number;
   readonly medianMs: number;
-  /** Times that this is the median of. */
+  /** The times of which `medianMs` is the median. */
   readonly times: readonly number[];
   readonly longestBlockMs: number;
   readonly peakRssMb: number;
 }
 
-/** Ours, cold, with answers of growing size, each size in a process of its own. */
+/** Measures ours, cold, with responses of growing size, each size in a new process. */
 export async function measureScale(): Promise<SizeResult[]> {
   await using upstream = await startUpstream();
   const results: SizeResult[] = [];
@@ -87,16 +87,16 @@ export async function measureScale(): Promise<SizeResult[]> {
 
 async function askFresh(upstreamUrl: string, use: (ours: Running) => Promise<void>): Promise<void> {
   const nodeArgs = ['--import', './bench/race/event-loop-watch.ts'];
-  // Series take a call for a thousand rows.
+  // Series take one call per thousand rows.
   const ours = await startServer(OURS_COLD, upstreamUrl, { nodeArgs, env: { MAX_UPSTREAM_CALLS: '1000' } });
   await using _child = ours.child;
   await use(ours);
 }
 
 async function longestBlockMs({ child }: Running): Promise<number> {
-  const told = lineOf(child, /^longest block (\S+)$/);
+  const line = lineOf(child, /^longest block (\S+)$/);
   child.process.kill('SIGUSR2');
-  return Number((await told)[1]);
+  return Number((await line)[1]);
 }
 
 async function ask({ child }: Running, query: string) {
@@ -115,7 +115,7 @@ async function ask({ child }: Running, query: string) {
 
 export function scaleTable(results: readonly SizeResult[]): string {
   return table(
-    ['answer', 'rows', 'MB', 'calls', 'first ms', 'then ms', 'µs a row', 'longest block ms', 'peak RSS MB'],
+    ['response', 'rows', 'MB', 'calls', 'first ms', 'then ms', 'µs/row', 'longest block ms', 'peak RSS MB'],
     results.map((size) => [
       size.name,
       String(size.rows),

@@ -9,7 +9,7 @@ export interface CpuProfile {
     readonly callFrame: {
       readonly functionName: string;
       readonly url: string;
-      /** Counts from 0. */
+      /** From 0. */
       readonly lineNumber: number;
     };
   }[];
@@ -20,22 +20,19 @@ export interface CpuProfile {
 
 export interface SelfTime {
   readonly name: string;
-  /** Of the time that the process was not idle, from 0 to 1. */
+  /** Share of the time that the process was not idle, from 0 to 1. */
   readonly share: number;
 }
 
 export type ProfileNode = CpuProfile['nodes'][number];
 type Frame = ProfileNode['callFrame'];
 
-/** Self time by the names of frames, the greatest first. */
+/** Self time by the names of frames, the longest first. */
 export function selfTimes(profile: CpuProfile, nameOf: (frame: Frame) => string): SelfTime[] {
   return sharesOf(profile, ({ callFrame }) => nameOf(callFrame));
 }
 
-/**
- * The time of all samples by the names of their nodes, the greatest first: without idle time, and the
- * profiler's own.
- */
+/** The time of all samples by the names of their nodes, the longest first. Idle time and the profiler's own are excluded. */
 export function sharesOf(
   { nodes, samples, timeDeltas }: CpuProfile,
   nameOf: (node: ProfileNode) => string,
@@ -65,10 +62,10 @@ export function functionName({ functionName: name, url, lineNumber }: Frame): st
   return `${name || '(anonymous)'}${place === '' ? '' : `  ${place}:${lineNumber + 1}`}`;
 }
 
-/** A file of ours, a package, a part of Node, or V8 itself. */
+/** Groups frames by source file, package, Node or V8. */
 export function partName({ functionName: name, url }: Frame): string {
   const file = fileOf(url);
-  if (file === '') return name.startsWith('(') ? name : 'V8, built in';
+  if (file === '') return name.startsWith('(') ? name : 'V8 built-ins';
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? (file.startsWith('node:') ? 'Node' : file);
 }
 

@@ -1,11 +1,11 @@
 import { type CpuProfile, fileOf, type ProfileNode, type SelfTime, sharesOf } from './self-times.ts';
 
 /**
- * Stages of an operation, by the code that a sample was taken in: the innermost file that is named here, and
- * function if one is. Time in none of them counts for its caller.
+ * Stages of an operation. A sample counts for the stage of the innermost frame that matches a row here, by its file and,
+ * if given, its function. The first matching row counts.
  */
 const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegExp])[] = [
-  ['body: is it the last one?', /^src\/service\/bodies/, /^equals$/],
+  ['body: compare with the previous one', /^src\/service\/bodies/, /^equals$/],
   ['body: bytes', /^src\/service\/bodies/, /^copy$/],
   ['body: text', /^src\/service\/bodies/, /^(textOf|textsOf|withoutMark)$/],
   ['body: nesting', /^src\/shared\/exact-json/, /^isDeep$/],
@@ -16,7 +16,7 @@ const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegEx
   ['figures: pool', /^src\/observations\/(pool|data-calls|client)/],
   ['figures: other', /^src\/observations\/[^/]+$/],
   [
-    'accept and answer (HTTP)',
+    'requests and responses (HTTP)',
     /^src\/server\/(?!metrics|log)|fastify|find-my-way|secure-json-parse|node:_http_(server|incoming|outgoing)|node:internal\/http/,
   ],
   ['log and metrics', /^src\/server\/(metrics|log)|prom-client|pino/],
@@ -28,24 +28,24 @@ const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegEx
   ['columns', /^src\/graphql\/execution\/columns/],
   ['execution', /^src\/graphql\/execution|graphql/],
   ['undici', /undici|wasm:/],
-  ['call: other rings', /^src\/service|cockatiel/],
+  ['call: other stages', /^src\/service|cockatiel/],
   ['turns', /^src\/shared\/async/],
 ];
 
-const UNKNOWN = 'Node, not told apart';
+const OTHER = 'Node, other';
 
 export function stageTimes(profile: CpuProfile): SelfTime[] {
   const { nodes } = profile;
   const parents = new Map<number, number>();
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id);
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const known = new Map<number, string>();
+  const stages = new Map<number, string>();
   const stageOf = (id: number | undefined): string => {
-    if (id === undefined) return UNKNOWN;
-    let stage = known.get(id);
+    if (id === undefined) return OTHER;
+    let stage = stages.get(id);
     if (stage === undefined) {
       stage = ownStage(byId.get(id)) ?? stageOf(parents.get(id));
-      known.set(id, stage);
+      stages.set(id, stage);
     }
     return stage;
   };

@@ -6,27 +6,27 @@ import { startUpstream } from './service.ts';
 
 const STARTS = 3;
 
-/** Time that a server may take to end, in milliseconds; then it is killed. */
-const MOST_END_MS = 3_000;
+/** Milliseconds after SIGTERM after which a server is killed. */
+const MAX_END_MS = 3_000;
 
 export interface StartResult {
   readonly server: Server;
-  /** Time from the start of the process to the line that tells its address, in milliseconds. */
+  /** From the start of the process until it accepts requests. */
   readonly medianMs: number;
-  /** Times that this is the median of. */
+  /** The times of which this is the median. */
   readonly times: readonly number[];
 }
 
-/** Starts a server, and ends it as an operator does: some leave the code that they have compiled for the next start. */
+/** Starts a server and stops it as an operator does: on SIGTERM, some write a compile cache for the next start. */
 async function startOnce(server: Server, upstreamUrl: string): Promise<void> {
   const { child } = await startServer(server, upstreamUrl);
   await using _child = child;
   const ended = once(child.process, 'exit');
   child.process.kill('SIGTERM');
-  await Promise.race([ended, pause(MOST_END_MS)]);
+  await Promise.race([ended, pause(MAX_END_MS)]);
 }
 
-/** Time until ours and each peer is there. */
+/** Startup time of ours and of each peer. */
 export async function measureStarts(): Promise<StartResult[]> {
   await using upstream = await startUpstream();
   const results: StartResult[] = [];

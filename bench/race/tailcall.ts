@@ -1,7 +1,6 @@
 /**
- * Tailcall, the peer that is no Node program: its binary and its start. The binary is an npm package, and
- * wants glibc 2.39. If the system's is older, Debian 13's is unpacked beside the binary, and the binary run
- * by that loader.
+ * Starts Tailcall, the peer that isn't a Node program. Its binary comes as an npm package and needs glibc 2.39. If the
+ * system has an older one, that of Debian 13 is unpacked next to the binary, which is then started by its loader.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,27 +11,27 @@ import type { Command } from './child.ts';
 
 const MODULES = resolve('bench/peers/node_modules');
 const BINARY = join(MODULES, '@tailcallhq/core-linux-x64-gnu/bin/tailcall');
-/** Goes with the packages when they are installed anew. */
+/** Within `node_modules`, so that a fresh install removes it. */
 const LIBC = join(MODULES, '.tailcall-libc');
 const LIBRARIES = join(LIBC, 'usr/lib/x86_64-linux-gnu');
 const LOADER = join(LIBRARIES, 'ld-linux-x86-64.so.2');
 const SOURCES = '/etc/apt/sources.list.d/debian.sources';
-const LEAST_MINOR = 39;
+const MIN_MINOR = 39;
 
-/** A sentence why it can't be started here; null if it can. */
+/** A sentence why it can't run here; null if it can. */
 export function tailcallMissing(): string | null {
-  if (!existsSync(BINARY)) return 'Tailcall is left out: its binary is for Linux on x64 alone.';
+  if (!existsSync(BINARY)) return 'Tailcall is skipped: its binary is for Linux on x64 only.';
   if (hasLibc() || existsSync(LOADER)) return null;
-  return 'Tailcall is left out: it needs glibc 2.39, and that of Debian 13 could not be unpacked.';
+  return 'Tailcall is skipped: it needs glibc 2.39, and that of Debian 13 could not be unpacked.';
 }
 
 function hasLibc(): boolean {
   const { stdout = '' } = spawnSync('getconf', ['GNU_LIBC_VERSION'], { encoding: 'utf8' });
   const [, minor] = /^glibc 2\.(\d+)/.exec(stdout ?? '') ?? [];
-  return Number(minor) >= LEAST_MINOR;
+  return Number(minor) >= MIN_MINOR;
 }
 
-/** Unpacks Debian 13's C library, by the sources of the system and without touching it. Tells nothing: see above. */
+/** Unpacks Debian 13's C library from the system's package sources; changes nothing of the system. Failures show in `tailcallMissing`. */
 export function unpackLibc(): void {
   if (!existsSync(BINARY) || hasLibc() || existsSync(LOADER) || !existsSync(SOURCES)) return;
   console.error(`Unpacking the C library of Debian 13 into ${LIBC}.`);
@@ -57,7 +56,7 @@ export function unpackLibc(): void {
   for (const name of readdirSync(join(folder, 'packages'))) run('dpkg-deb', ['-x', name, LIBC]);
 }
 
-/** One worker, since it has one core; the key is passed on, and nothing is told of its use. */
+/** One worker, since it has one core. The key is forwarded. */
 const config = (port: number, upstreamUrl: string) => `
 schema @server(port: ${port}, hostname: "127.0.0.1", workers: 1) @upstream(allowedHeaders: ["authorization"]) {
   query: Query
@@ -79,7 +78,7 @@ type Figure {
 
 const PARAMETERS = ['country_codes', 'metric_keys', 'latest', 'start_year', 'end_year', 'limit'];
 
-/** The command that starts it over this service, and its address. */
+/** The command that starts it over this service, and its URL. */
 export async function tailcallCommand(upstreamUrl: string): Promise<Command> {
   const port = await freePort();
   const file = join(mkdtempSync(join(tmpdir(), 'country-graph-tailcall-')), 'race.graphql');
@@ -97,10 +96,10 @@ export async function tailcallCommand(upstreamUrl: string): Promise<Command> {
 }
 
 function freePort(): Promise<number> {
-  return new Promise((found) => {
+  return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number };
-      server.close(() => found(port));
+      server.close(() => resolve(port));
     });
   });
 }
