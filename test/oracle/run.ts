@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type Habits, USUAL } from './habits.ts';
 import { minimised } from './minimise.ts';
 import { drawScenarios, MODES, type NamedScenario } from './modes.ts';
@@ -63,7 +64,8 @@ export async function runService(
         if (finding !== undefined) failures.push({ scenario, finding, outcome });
       }
     } catch (error) {
-      const detail = String((error as Error).stack);
+      // With its causes: that a fetch failed says nothing.
+      const detail = inspect(error);
       add(tally.mismatches, 'thrown');
       failures.push({ scenario, finding: { kind: 'thrown', step: 0, operation: 0, detail }, outcome: null });
     }
