@@ -383,7 +383,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     await expect
       .poll(() => frame.locator('html').evaluate((html) => html.scrollHeight - window.innerHeight))
       .toBe(0);
-    expect(await page.locator('iframe').evaluate((one) => one.clientHeight)).toBeGreaterThan(500);
+    await expect.poll(() => page.locator('iframe').evaluate((one) => one.clientHeight)).toBeGreaterThan(500);
     for (const link of await frame.locator('a').all())
       expect(await link.getAttribute('target')).toBe('_blank');
     // By mouse: the drawing takes the place of its image, and a line of the legend stands out.

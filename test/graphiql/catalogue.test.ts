@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     program.requests();
     const draw = page.getByRole('button', { name: 'Draw under5_mortality_per_1000' });
     await page.getByLabel('Search indicators').fill('under5_mortality_per_1000');
-    expect(await draw.getAttribute('title')).toContain('one call');
+    await expect.poll(() => draw.getAttribute('title')).toContain('one call');
     await draw.click();
     await page.locator('.frame.map path').first().waitFor();
     expect(program.requests()).toHaveLength(1);

@@ -41,7 +41,9 @@ describe.skipIf(!hasChromium)('lines', () => {
     await expect.poll(() => frame.locator('g.top path').count()).toBe(3);
     expect(await scene.page.locator('.legend li').allInnerTexts()).toEqual(['Kenya', 'Nigeria', 'Ghana']);
     expect(await frame.locator('g[aria-label="area"] path').count()).toBe(3);
-    expect(await scene.page.locator('.under').innerText()).toContain('Source: world_bank_wdi (1990–2025).');
+    await expect
+      .poll(() => scene.page.locator('.under').innerText())
+      .toContain('Source: world_bank_wdi (1990–2025).');
     // The table behind the picture has them all, and is made once somebody looks.
     expect(await scene.page.locator('.picture tbody tr').count()).toBe(0);
     await scene.page.getByText(/Table of 105 figures/).click();
@@ -93,7 +95,7 @@ describe.skipIf(!hasChromium)('lines', () => {
     const box = await frame.locator('svg').boundingBox();
     await scene.page.mouse.move((box?.x ?? 0) + Number(x), (box?.y ?? 0) + Number(y));
     await expect.poll(() => frame.locator('.tip').isVisible()).toBe(true);
-    expect(await frame.locator('path[data-lit]').count()).toBe(1);
+    await expect.poll(() => frame.locator('path[data-lit]').count()).toBe(1);
 
     const [name] = await scene.page.locator('.legend option:not([disabled])').allInnerTexts();
     await scene.page.locator('.legend select').selectOption(name ?? '');
@@ -460,7 +462,7 @@ describe.skipIf(!hasChromium)('over a gateway of its own', () => {
 
     await button(page, 'Pictures').click();
     await page.locator('.picture svg').first().waitFor();
-    expect(await page.locator('.picture').count()).toBe(12);
+    await expect.poll(() => page.locator('.picture').count()).toBe(12);
     for (let i = 0; i < 12; i += 1) await page.locator('.picture .under').nth(i).scrollIntoViewIfNeeded();
     await expect.poll(() => page.locator('.picture svg').count()).toBe(12);
     expect(await nodes()).toBeLessThan(10_000);
@@ -469,7 +471,7 @@ describe.skipIf(!hasChromium)('over a gateway of its own', () => {
     await expect
       .poll(() => page.locator('.picture figcaption strong').first().innerText())
       .toBe('Drought index, three months');
-    expect(await page.locator('.picture').count()).toBe(12);
+    await expect.poll(() => page.locator('.picture').count()).toBe(12);
     expect(scene.problems).toEqual([]);
   });
 

@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     await expect
       .poll(() => scene.page.locator('.graphiql-history-item').allInnerTexts())
       .toEqual(['AllCountries']);
-    expect(await scene.page.getByText('Operations that you run').isVisible()).toBe(false);
+    await expect.poll(() => scene.page.getByText('Operations that you run').isVisible()).toBe(false);
     await scene.page.getByRole('button', { name: 'Hide History' }).click();
   });
 

@@ -122,9 +122,11 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     expect(await page.locator('#root .graphiql-container').count()).toBe(0);
     held.resolve();
     await expect.poll(() => opening.count()).toBe(0);
-    expect(await lines.count()).toBe(3);
-    expect(await page.locator('.of').innerText()).toContain('OverTime');
-    expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => lines.count()).toBe(3);
+    await expect.poll(() => page.locator('.of').innerText()).toContain('OverTime');
+    await expect
+      .poll(() => page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected'))
+      .toBe('true');
     expect(program.requests()).toHaveLength(2);
     // Adds another country by one click from there.
     await page.getByRole('button', { name: 'Add South Africa' }).click();
@@ -155,7 +157,7 @@ describe.skipIf(!hasChromium)('the first picture', () => {
       const question = page.getByRole('button', { name: 'How long do people live' });
       await question.focus();
       await page.keyboard.press('Enter');
-      expect(await question.getAttribute('aria-pressed')).toBe('true');
+      await expect.poll(() => question.getAttribute('aria-pressed')).toBe('true');
       const isAsWide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
       expect([width, await page.evaluate<boolean>(isAsWide)]).toEqual([width, true]);
       held.resolve();

@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
 
   it('GraphiQL has operations in its tabs that run, one lesson each', async () => {
     const scene = sceneOf();
-    expect(await scene.page.locator('.graphiql-tab').count()).toBe(LESSONS.length);
+    await expect.poll(() => scene.page.locator('.graphiql-tab').count()).toBe(LESSONS.length);
     for (const { query } of LESSONS) {
       const { data, errors } = await scene.program.ask(query);
       if (!query.includes('query Errors')) expect(errors).toEqual([]);
@@ -199,7 +199,7 @@ describe.skipIf(!hasChromium)('the key', () => {
     expect((await asked).headers().authorization).toBe('Bearer demo-analyst');
     expect(scene.program.sandbox.log.map(({ key }) => key)).toContain('analyst');
     const stays = () => scene.page.evaluate(() => JSON.stringify({ ...localStorage }));
-    expect(await stays()).toContain('CountryCard');
+    await expect.poll(stays).toContain('CountryCard');
     expect(await stays()).not.toContain('demo-');
     expect(scene.page.url()).not.toContain('demo-');
     await scene.page.reload();
@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
     await side(scene.page, 'Cost');
     await scene.page.getByRole('button', { name: 'Explain' }).click();
     await expect.poll(() => scene.page.locator('[data-explained]').getAttribute('data-explained')).toBe('2');
-    expect(await scene.page.locator('.plan li').count()).toBe(2);
+    await expect.poll(() => scene.page.locator('.plan li').count()).toBe(2);
     expect(scene.program.requests()).toEqual([]);
   });
 
@@ -231,10 +231,9 @@ describe.skipIf(!hasChromium)('the cost', () => {
     await expect
       .poll(() => scene.page.locator('.calls').innerText())
       .toBe('2 calls to the metered service, instead of 163 if each field fetched for itself.');
-    expect(await scene.page.locator('.side-panel tbody tr').allInnerTexts()).toEqual([
-      '/v1/countries\t1',
-      '/v1/data\t1',
-    ]);
+    await expect
+      .poll(() => scene.page.locator('.side-panel tbody tr').allInnerTexts())
+      .toEqual(['/v1/countries\t1', '/v1/data\t1']);
     await run(scene.page);
     await expect.poll(() => scene.page.locator('.calls').getAttribute('data-calls')).toBe('0');
   });
@@ -260,7 +259,7 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
     await run(scene.page);
     const error = scene.page.getByLabel('BAD_USER_INPUT');
     await expect.poll(() => error.innerText()).toContain('Asking again as it is will not help.');
-    expect(await error.locator('li').count()).toBe(2);
+    await expect.poll(() => error.locator('li').count()).toBe(2);
   });
 
   it('what goes wrong is said in words, with a countdown where a minute is spent', async () => {
@@ -317,7 +316,7 @@ describe.skipIf(!hasChromium).each([
       if (title === 'Catalogue') await openCatalogue(page);
       else await pane(page, title);
       await page.locator('.graphiql-plugin').first().waitFor();
-      expect(await page.getByRole('button', { name: `Hide ${title}` }).count()).toBe(1);
+      await expect.poll(() => page.getByRole('button', { name: `Hide ${title}` }).count()).toBe(1);
       await expectNoFault();
     },
   );

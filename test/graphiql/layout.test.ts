@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium).for([
     const answer = page.locator('.result-window .view-line > span', { hasText: 'Nairobi' });
     await expect.poll(() => isInView(answer)).toBe(true);
     expect((await page.locator('.result-window').boundingBox())?.width).toBeGreaterThan(250);
-    expect(await isAsWideAsThePage(page)).toBe(true);
+    await expect.poll(() => isAsWideAsThePage(page)).toBe(true);
     if (viewport === LANDSCAPE) return;
     await side(page, 'Query');
     await expect
@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium).for([
         isInView(page.locator('.graphiql-query-editor .view-line > span', { hasText: 'query CountryCard' })),
       )
       .toBe(true);
-    expect(await isInView(page.locator('.graphiql-execute-button'))).toBe(true);
+    await expect.poll(() => isInView(page.locator('.graphiql-execute-button'))).toBe(true);
   });
 
   it('on a telephone, the picture, the cost and the errors are in view, too', async () => {
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium).for([
     await side(page, 'Picture');
     await page.locator('.frame.lines').waitFor();
     await expect.poll(() => isInView(page.locator('.picture figcaption'))).toBe(true);
-    expect(await isAsWideAsThePage(page)).toBe(true);
+    await expect.poll(() => isAsWideAsThePage(page)).toBe(true);
   });
 });
 
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     await run(page);
     await side(page, 'Picture');
     await page.locator('.frame.lines').waitFor();
-    expect(await page.locator('.of').innerText()).toMatch(/^OverTime, run at /);
+    await expect.poll(() => page.locator('.of').innerText()).toMatch(/^OverTime, run at /);
     await tab(page, 'AllCountries');
     await expect.poll(() => page.locator('.picture').count()).toBe(0);
     await tab(page, 'OverTime');
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     const before = (await frame.boundingBox())?.width ?? 0;
     await page.getByRole('button', { name: 'Wide' }).click();
     await expect.poll(async () => (await frame.boundingBox())?.width ?? 0).toBeGreaterThan(before * 1.7);
-    expect(await page.locator('.graphiql-editors').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('.graphiql-editors').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Narrow' }).click();
     await expect.poll(() => page.locator('.graphiql-editors').isVisible()).toBe(true);
   });
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)('the right side', () => {
     expect(await panel.evaluate((one) => one.scrollLeft)).toBe(700);
     await side(page, 'Cost');
     await page.locator('.calls').waitFor();
-    expect(await panel.evaluate((one) => [one.scrollLeft, one.scrollTop])).toEqual([0, 0]);
+    await expect.poll(() => panel.evaluate((one) => [one.scrollLeft, one.scrollTop])).toEqual([0, 0]);
     await write(page, `{ countries { code } } # ${'long '.repeat(80)}`);
     await page.keyboard.press('End');
     const left = () =>

@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
       await expect.poll(() => status(page).innerText()).toMatch(/^Live\. 2 events/);
       await expect.poll(() => labels(page)).not.toEqual(before);
       for (const country of ['Kenya', 'Nigeria', 'Ghana'])
-        expect(await page.locator('.charts').innerText()).toContain(country);
+        await expect.poll(() => page.locator('.charts').innerText()).toContain(country);
       await shoot(page, `${name}-after`);
       // Fields that the picture needed are not in the answer that is shown.
       await side(page, 'Answer');
@@ -77,7 +77,9 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
       await page.locator('.live').getByRole('button', { name: 'Stop' }).click();
       await expect.poll(() => subscriptions(origin)).toBe(0);
       await expect.poll(() => status(page).innerText()).toMatch(/^Ended\. You have stopped it\. 2 events/);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      await expect
+        .poll(() => page.evaluate('document.documentElement.scrollWidth'))
+        .toBeLessThanOrEqual(viewport.width);
       expect(scene.outside).toEqual([]);
       expect(scene.problems).toEqual([]);
     },
@@ -107,7 +109,9 @@ describe.skipIf(!hasChromium)('a subscription in GraphiQL', () => {
     await shoot(page, 'desktop-paused');
     await page.setViewportSize(PHONE);
     await shoot(page, 'phone-paused');
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await expect
+      .poll(() => page.evaluate('document.documentElement.scrollWidth'))
+      .toBeLessThanOrEqual(PHONE.width);
   });
 
   it('a subscription in GraphiQL says in words what it has ended with', async () => {

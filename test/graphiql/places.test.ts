@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('figures of whole countries and of places', () => 
     program.requests();
     await page.getByLabel('Figures of').selectOption('PLACES');
     await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBeGreaterThan(1);
-    expect(await written(page)).toContain('scope: PLACES');
+    await expect.poll(() => written(page)).toContain('scope: PLACES');
     // The series that is held has them.
     expect(program.requests()).toEqual([]);
     expect(scene.problems).toEqual([]);

@@ -21,8 +21,10 @@ describe.skipIf(!hasChromium)('a question', () => {
       await question.click();
       await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(3);
       expect(program.requests()).toHaveLength(calls);
-      expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
-      expect(await page.locator('.of').innerText()).toContain('OverTime');
+      await expect
+        .poll(() => page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected'))
+        .toBe('true');
+      await expect.poll(() => page.locator('.of').innerText()).toContain('OverTime');
       expect(scene.problems).toEqual([]);
     },
   );
@@ -51,6 +53,8 @@ describe.skipIf(!hasChromium)('the picture', () => {
     await tab(page, 'OverTime');
     await run(page);
     await expect.poll(() => answered(page)).toContain('"countries"');
-    expect(await page.getByRole('tab', { name: 'Answer' }).getAttribute('aria-selected')).toBe('true');
+    await expect
+      .poll(() => page.getByRole('tab', { name: 'Answer' }).getAttribute('aria-selected'))
+      .toBe('true');
   });
 });

@@ -38,12 +38,14 @@ describe.skipIf(!hasChromium)('a link', () => {
       const run = other.getByRole('region', { name: 'The link' }).getByRole('button', { name: 'Run' });
       await run.click();
       await expect.poll(() => other.locator('.frame.lines g.top path').count()).toBe(2);
-      expect(await other.locator('.frame svg [aria-label="y-axis label"]').textContent()).toContain(
-        '2000 = 100',
-      );
+      await expect
+        .poll(() => other.locator('.frame svg [aria-label="y-axis label"]').textContent())
+        .toContain('2000 = 100');
       expect(await other.locator('.legend li').allInnerTexts()).toEqual(['Kenya', 'Ghana']);
-      expect(await other.locator('.graphiql-editors').isVisible()).toBe(false);
-      expect(await other.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+      await expect.poll(() => other.locator('.graphiql-editors').isVisible()).toBe(false);
+      await expect
+        .poll(() => other.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected'))
+        .toBe('true');
       expect(other.url()).toBe(`${origin}/graphiql`);
     } finally {
       await context.close();

@@ -123,11 +123,11 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     await page.getByRole('menuitem', { name: 'Copy embed' }).click();
     const words = page.locator('.share [role=status]', { hasText: 'country-graph publish' });
     await words.waitFor();
-    expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
+    await expect.poll(() => page.evaluate<boolean>(isAsWide)).toBe(true);
     const { x, width } = (await words.boundingBox()) ?? { x: -1, width: 999 };
     expect([x >= 0, x + width <= 320, width > 150]).toEqual([true, true, true]);
     // Leaves the tabs their room.
-    expect(await isHit(page.locator('.graphiql-tab-active'))).toBe(true);
+    await expect.poll(() => isHit(page.locator('.graphiql-tab-active'))).toBe(true);
   });
 
   it('on small screens, the settings of the page stay within their frame', async () => {
@@ -158,15 +158,15 @@ describe.skipIf(!hasChromium)('on small screens', () => {
         await side(page, name);
         if (name === 'Picture') await page.locator('.frame.lines svg').first().waitFor();
         await expect.poll(() => overlaps(page)).toEqual([]);
-        expect(await isReached(page.locator('.side-bar .run'))).toBe(true);
+        await expect.poll(() => isReached(page.locator('.side-bar .run'))).toBe(true);
         if (name !== 'Answer')
-          expect(
-            await isReached(page.locator('.side-panel :is(p, summary, dd, button):visible').last()),
-          ).toBe(true);
+          await expect
+            .poll(() => isReached(page.locator('.side-panel :is(p, summary, dd, button):visible').last()))
+            .toBe(true);
       }
       await pane(page, 'Lessons');
-      expect(await isReached(page.locator('.graphiql-plugin .choices button').last())).toBe(true);
-      expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
+      await expect.poll(() => isReached(page.locator('.graphiql-plugin .choices button').last())).toBe(true);
+      await expect.poll(() => page.evaluate<boolean>(isAsWide)).toBe(true);
       await page.getByRole('button', { name: 'Hide Lessons' }).click();
     },
   );
@@ -322,7 +322,7 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
       await tab(scene.page, title);
       await run(scene.page);
       await side(scene.page, 'Picture');
-      expect(await wholeInPanel(scene.page, kind)).toEqual([true, true]);
+      await expect.poll(() => wholeInPanel(scene.page, kind)).toEqual([true, true]);
     },
   );
 
@@ -342,7 +342,7 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
       await write(scene.page, query);
       await run(scene.page);
       await side(scene.page, 'Picture');
-      expect(await wholeInPanel(scene.page, kind)).toEqual([true, true]);
+      await expect.poll(() => wholeInPanel(scene.page, kind)).toEqual([true, true]);
       expect(scene.program.requests()).toHaveLength(calls);
     },
   );
@@ -382,7 +382,7 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
       await expect.poll(() => wholeInPanel(page, kind, year, play)).toEqual([true, true, true, true]);
       // Nothing of it sticks out, be the names of indicators ever so long.
       const panel = page.locator('.side-panel');
-      expect(await panel.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+      await expect.poll(() => panel.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
       await year.first().selectOption('2012');
       await expect.poll(() => page.locator('figcaption').first().innerText()).toContain('2012');
       expect(program.requests()).toEqual([]);

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('a picture', () => {
     try {
       await page.getByRole('button', { name: /Execute/ }).click();
       await expect.poll(() => page.getByRole('note').last().innerText()).toContain('the run before');
-      expect(await page.locator('.frame.lines g.top path').count()).toBe(3);
+      await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(3);
       await expect.poll(() => page.locator('.badge').innerText()).toBe('1');
     } finally {
       await page.context().setOffline(false);
@@ -84,7 +84,9 @@ describe.skipIf(!hasChromium)('a page that is loaded again', () => {
     program.requests();
     await page.reload();
     await page.locator('.frame.lines g.top path').first().waitFor();
-    expect(await page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    await expect
+      .poll(() => page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected'))
+      .toBe('true');
     await expect.poll(() => page.locator('.graphiql-editors').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Narrow' }).click();
     await side(page, 'Answer');

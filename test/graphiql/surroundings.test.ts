@@ -162,7 +162,7 @@ describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => 
       await pane(page, 'History');
       await page.locator('.graphiql-history-item').first().waitFor();
       await page.getByLabel('Remember on this device').click();
-      expect(await page.getByLabel('API key').inputValue()).toBe('demo-analyst');
+      await expect.poll(() => page.getByLabel('API key').inputValue()).toBe('demo-analyst');
       expect(opened.problems).toEqual([]);
     },
   );

@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)('the table of a picture', () => {
       .evaluateAll((all) => all.map((one) => getComputedStyle(one).textAlign));
     expect((await aligned).slice(0, 2)).toEqual(['left', 'right']);
     const rows = page.locator('.picture tbody tr');
-    expect(await rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(3);
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Filter country').fill('ken');
     await expect.poll(() => rows.count()).toBe(1);

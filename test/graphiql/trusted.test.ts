@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)('where trusted documents alone may run', () => {
     await page.locator('.graphiql-plugin').getByRole('button', { name: 'Figures' }).click();
     await page.locator('.graphiql-query-editor .view-lines').click();
     await page.keyboard.type('nonsense');
-    expect(await written(page)).toContain('query Figures { countries');
+    await expect.poll(() => written(page)).toContain('query Figures { countries');
     expect(await written(page)).not.toContain('nonsense');
     await side(page, 'Cost');
     await page.getByRole('button', { name: 'Explain' }).click();

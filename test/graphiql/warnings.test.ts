@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('warnings', () => {
     const { extensions } = await run(page);
     expect(extensions.warnings[0].name).toBe('life_expectancyy');
     await expect.poll(() => page.locator('.badge.warned').innerText()).toMatch(/1/);
-    expect(await page.getByRole('tab', { name: 'Errors' }).innerText()).toMatch(/warning/);
+    await expect.poll(() => page.getByRole('tab', { name: 'Errors' }).innerText()).toMatch(/warning/);
     await side(page, 'Picture');
     const warnings = page.getByRole('region', { name: 'Warnings' });
     await expect.poll(() => warnings.innerText()).toContain('life_expectancyy');

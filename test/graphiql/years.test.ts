@@ -37,16 +37,16 @@ describe.skipIf(!hasChromium)('the years of a map', () => {
     const calls = Number(/(\d+) calls?\)$/.exec(await years.innerText())?.[1]);
     await years.click();
     await slider(page).waitFor();
-    expect(await page.locator('.frame.map').count()).toBe(1);
+    await expect.poll(() => page.locator('.frame.map').count()).toBe(1);
     const asked = program.requests();
     // The price is an expectation: series are seldom longer.
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.length).toBeLessThanOrEqual(calls);
     // The list of countries is held.
     expect(asked.filter((one) => !one.includes('/v1/data'))).toEqual([]);
-    expect(await written(page)).toContain(
-      'observations(metricKeys: ["life_expectancy"], scope: NATIONAL, fromYear: 1990)',
-    );
+    await expect
+      .poll(() => written(page))
+      .toContain('observations(metricKeys: ["life_expectancy"], scope: NATIONAL, fromYear: 1990)');
     await slider(page).focus();
     await page.keyboard.press('Home');
     await expect.poll(() => shownYear(page)).toBe('1990');
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('the years of a map', () => {
     await newTab(page);
     await asMap(page);
     program.requests();
-    expect(await shownYear(page)).toBe('latest');
+    await expect.poll(() => shownYear(page)).toBe('latest');
     const legend = await legendOf(page);
     const fills = () =>
       page
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('the years of a map', () => {
     await expect.poll(() => shownYear(page)).toBe('2010');
     await expect.poll(() => page.locator('figcaption').innerText()).toContain('2010');
     await expect.poll(fills).not.toBe(latest);
-    expect(await legendOf(page)).toBe(legend);
+    await expect.poll(() => legendOf(page)).toBe(legend);
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => shownYear(page)).toBe('2011');
     await page.getByRole('button', { name: 'Year after' }).click();

@@ -49,13 +49,15 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
       .poll(() => bar(page).innerText())
       .toMatch(new RegExp(`^Offline, as of .*${year}.*: no call was sent\\.$`));
     await side(page, 'Picture');
-    expect(await page.locator('.frame.lines svg [data-line]').count()).toBeGreaterThan(2);
-    expect(await page.locator('.picture .under').innerText()).toContain('Source: ');
+    await expect.poll(() => page.locator('.frame.lines svg [data-line]').count()).toBeGreaterThan(2);
+    await expect.poll(() => page.locator('.picture .under').innerText()).toContain('Source: ');
     // It comes by itself, since it takes no call.
     await page.getByText('207 of 207 indicators').waitFor();
-    expect(await page.locator('.graphiql-plugin .took').innerText()).toContain('no call: it was cached');
+    await expect
+      .poll(() => page.locator('.graphiql-plugin .took').innerText())
+      .toContain('no call: it was cached');
     const coverage = page.getByRole('button', { name: 'Which countries?' }).first();
-    expect(await coverage.innerText()).toBe('Which countries?');
+    await expect.poll(() => coverage.innerText()).toBe('Which countries?');
     await coverage.click();
     await page.getByText('This is not to be had: it is not cached').waitFor();
     expect(await violationsOf(page)).toEqual([]);
@@ -74,7 +76,7 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.emulateMedia({ media: 'print' });
     // Paper tells it, too.
-    expect(await bar(page).isVisible()).toBe(true);
+    await expect.poll(() => bar(page).isVisible()).toBe(true);
     await page.emulateMedia({ media: 'screen' });
     await expect.poll(() => overflowOf(page)).toBe(0);
     expect([program.requests(), scene.problems]).toEqual([[], []]);
@@ -106,7 +108,7 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     expect(await catalogue.innerText()).not.toMatch(/\bone call|a call|\d calls?\b|cached afterwards/);
     expect(await violationsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 320, height: 640 });
-    expect(await overflowOf(page)).toBe(0);
+    await expect.poll(() => overflowOf(page)).toBe(0);
     expect([program.requests(), scene.problems]).toEqual([[], []]);
   });
 
@@ -129,7 +131,7 @@ describe.skipIf(!hasChromium)('GraphiQL offline', () => {
     const csv = await saved(page, page.getByRole('button', { name: 'CSV', exact: true }));
     expect(csv.bytes.toString()).toContain(name);
     await page.getByRole('button', { name: 'Copy citation' }).click();
-    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(name);
+    await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toContain(name);
     expect([program.requests(), scene.problems]).toEqual([[], []]);
   });
 });
