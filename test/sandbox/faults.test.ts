@@ -11,6 +11,18 @@ describe('faults', () => {
     expect(performance.now() - before).toBeGreaterThan(30);
   });
 
+  it('the fault held: the answer comes once it is let go', async () => {
+    const { send, sandbox } = await start();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    sandbox.faults.set({ kind: 'held', until: promise, route: '/v1/indicators' });
+    const asked = send('/v1/indicators');
+    expect((await send('/v1/countries')).status).toBe(200);
+    await expect.poll(() => sandbox.log.length).toBe(2);
+    expect(sandbox.log.find(({ route }) => route === '/v1/indicators')?.status).toBeNull();
+    resolve();
+    expect((await asked).status).toBe(200);
+  });
+
   it('the fault status: another status, on the one route, as often as told', async () => {
     const { send, sandbox } = await start();
     sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/data', times: 2 });
