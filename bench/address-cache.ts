@@ -3,22 +3,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import CachePolicy from 'http-cache-semantics';
 
-interface Held {
+interface Entry {
   readonly headers: Record<string, string>;
   readonly body: string;
   freshUntilMs: number;
 }
 
 /**
- * A private HTTP cache before the service, as the clients of other gateways have it: by address and key,
- * fresh as the headers say, and for `ttlMs` if they say nothing; an answer with an entity tag is revalidated
- * by it.
+ * A private HTTP cache in front of the service, like the REST clients of other gateways have: by URL and key. A response
+ * is fresh as long as its headers say, or for `ttlMs` without `cache-control`, and revalidated if it has an entity tag.
  */
 export async function createAddressCache(
   serviceUrl: string,
   { now, ttlMs }: { readonly now: () => number; readonly ttlMs: number },
 ) {
-  const held = new Map<string, Held>();
+  const entries = new Map<string, Entry>();
   const freshMs = (headers: Record<string, string>) =>
     headers['cache-control'] === undefined
       ? ttlMs
@@ -29,7 +28,7 @@ export async function createAddressCache(
     const name = `${authorization} ${request.url}`;
     const reply = (status: number, body: string) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    const entry = held.get(name);
+    const entry = entries.get(name);
     if (entry !== undefined && entry.freshUntilMs > now()) return reply(200, entry.body);
     const etag = entry?.headers.etag;
     const answer = await fetch(serviceUrl + request.url, {
@@ -41,7 +40,7 @@ export async function createAddressCache(
       return reply(200, entry.body);
     }
     const body = await answer.text();
-    if (answer.status === 200) held.set(name, { headers, body, freshUntilMs: now() + freshMs(headers) });
+    if (answer.status === 200) entries.set(name, { headers, body, freshUntilMs: now() + freshMs(headers) });
     return reply(answer.status, body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

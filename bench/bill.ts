@@ -1,8 +1,8 @@
 /**
- * The bill in review: the cost of each example operation of the repository, cold, in upstream calls.
+ * The cost of each example operation of the repository in upstream calls, with nothing cached.
  *
- * `node bench/bill.ts` writes `docs/bill.txt`; with `--check` it compares instead and fails if they differ,
- * so that a change that makes a query dearer shows as a diff.
+ * `node bench/bill.ts` writes `docs/bill.txt`. With `--check` it compares instead, and fails if they differ, so that a
+ * change that makes a query more expensive shows as a diff in review.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { openProgram } from '../test/support/program.ts';
@@ -10,7 +10,7 @@ import { openProgram } from '../test/support/program.ts';
 const BILL = 'docs/bill.txt';
 const OPERATIONS = ['test/queries/**/*.graphql', 'bench/operations/*.graphql'];
 
-/** One operation over a gateway that has seen nothing, and a service that has been asked nothing. */
+/** Runs one operation on a new gateway over a new sandbox. */
 async function billOf(file: string): Promise<string> {
   await using program = await openProgram({ env: { EXTRA_ROUTES: 'policy,trade' } });
   const variablesFile = file.replace(/\.graphql$/, '.variables.json');
@@ -37,10 +37,8 @@ const bill = [
 if (!process.argv.includes('--check')) {
   writeFileSync(BILL, bill);
 } else if (!existsSync(BILL) || readFileSync(BILL, 'utf8') !== bill) {
-  const held = existsSync(BILL) ? readFileSync(BILL, 'utf8').split('\n') : [];
-  const changed = bill.split('\n').filter((row) => !held.includes(row));
-  console.error(
-    `${BILL} is out of date; \`npm run bill\` writes it anew. What changed:\n${changed.join('\n')}`,
-  );
+  const written = existsSync(BILL) ? readFileSync(BILL, 'utf8').split('\n') : [];
+  const changed = bill.split('\n').filter((row) => !written.includes(row));
+  console.error(`${BILL} is out of date; \`npm run bill\` writes it. Changed rows:\n${changed.join('\n')}`);
   process.exitCode = 1;
 }

@@ -21,7 +21,7 @@ interface Row {
   readonly naive: number;
 }
 
-/** One operation, cold on both sides, and the same answer from both. */
+/** Runs one operation on both gateways, with nothing cached. Throws if the responses differ. */
 async function compare(file: string): Promise<Row> {
   const query = readFileSync(file, 'utf8');
   await using program = await openProgram();
@@ -30,7 +30,7 @@ async function compare(file: string): Promise<Row> {
   const plain = createPlainGateway(service.url);
   const { result, bill } = await plain.run(parse(query), sandbox.keys.team);
   await plain.close();
-  deepStrictEqual(JSON.parse(JSON.stringify(result.data)), reply.data, `${file}: the answers differ`);
+  deepStrictEqual(JSON.parse(JSON.stringify(result.data)), reply.data, `${file}: the responses differ`);
   return {
     name: basename(file, '.graphql'),
     ours: reply.upstream.calls,
@@ -41,7 +41,7 @@ async function compare(file: string): Promise<Row> {
   };
 }
 
-/** Ten operations of one page, at once under the free plan's key. */
+/** Runs ten concurrent operations of one page, under the key of the free plan. */
 async function comparePage(): Promise<Row & { readonly refused: number }> {
   const codes = ['KE', 'NG', 'ZA', 'EG', 'GH', 'TZ', 'UG', 'RW', 'MA', 'TN'];
   const queries = codes.map(
@@ -67,19 +67,19 @@ async function comparePage(): Promise<Row & { readonly refused: number }> {
   };
 }
 
-/** @returns true if every operation that can takes one data call, and no widget was refused */
+/** @returns true if no operation takes more data calls than it has a reason for, and no widget was rejected */
 export async function printCalls(): Promise<boolean> {
   const rows: Row[] = [];
   for (const file of globSync('bench/operations/*.graphql').sort()) rows.push(await compare(file));
   const page = await comparePage();
   rows.push(page);
 
-  console.log(`## Upstream calls of ${rows.length} operations, nothing being known\n`);
+  console.log(`## Upstream calls of ${rows.length} operations, with nothing cached\n`);
   console.log(
-    'Plain: the same resolvers over a DataLoader with its own schedule. Field: one fetch a field.\n',
+    'Plain: the same resolvers with DataLoader and its default scheduling. Field: one call per field.\n',
   );
   console.log(
-    `| ${'operation'.padEnd(32)} | ours | of data | plain | of data | field | why more than one of data |`,
+    `| ${'operation'.padEnd(32)} | ours | of data | plain | of data | field | why more than one data call |`,
   );
   console.log(`|${'-'.repeat(34)}|-----:|--------:|------:|--------:|------:|---|`);
   const entry = (value: number, width: number) => String(value).padStart(width);
@@ -96,7 +96,7 @@ export async function printCalls(): Promise<boolean> {
     total((row) => row.naive),
   ];
   console.log(
-    `\nIn all: plain ${(plain / ours).toFixed(2)} ×, field ${(naive / ours).toFixed(1)} × as many calls as ours.\n`,
+    `\nIn total: plain ${(plain / ours).toFixed(2)} ×, field ${(naive / ours).toFixed(1)} × as many calls as ours.\n`,
   );
   return page.refused === 0 && rows.every(({ name, oursData }) => oursData <= 1 || name in REASONS);
 }

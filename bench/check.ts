@@ -1,7 +1,7 @@
 /**
- * `npm run bench:check`: whether an operation of the race has come to cost more than `bench/baseline.json` says, in
- * upstream calls, in bytes allocated and in source that runs, none of which depends on how fast the machine is. With `--update` it
- * writes that file anew.
+ * `npm run bench:check`: fails if an operation of the race costs more than in `bench/baseline.json`. The cost is measured in
+ * upstream calls, bytes allocated and characters of source run, none of which depends on the speed of the machine.
+ * `--update` writes the file.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Baseline, type CheckedMode, compare, type Figures } from './check/baseline.ts';
@@ -13,10 +13,9 @@ const FILE = 'bench/baseline.json';
 const MODES: readonly CheckedMode[] = ['cold', 'same-bytes', 'warm', 'repeated'];
 
 /**
- * Keeps the optimising compilers out of it: the allocations that they do away with change by a fifth from run
- * to run with the functions that they come to inline, while code as it is written allocates the same each
- * time. The young generation is large enough that nothing is collected during a sample, and everything is
- * allocated there, as under `bin/country-graph.cjs`.
+ * Without the optimizing compilers: the allocations that they remove vary by a fifth between runs, with what they happen
+ * to inline, while unoptimized code always allocates the same. The young generation is large enough that nothing is
+ * collected during a sample, and everything is allocated there, as under `bin/country-graph.cjs`.
  */
 const NODE_ARGS = [
   '--no-maglev',
@@ -27,16 +26,16 @@ const NODE_ARGS = [
   '--max-semi-space-size=128',
 ];
 
-/** All rows in one mode, over a service of its own, which sends other bytes each time, but in the mode of the same bytes. */
+/** Measures all rows in one mode. */
 async function measure(mode: CheckedMode): Promise<Baseline['figures']> {
-  const figures = await counted(mode, []);
-  const characters = await counted(mode, ['--import', './bench/check/coverage.ts'], 'characters');
+  const figures = await countsOf(mode, []);
+  const characters = await countsOf(mode, ['--import', './bench/check/coverage.ts'], 'characters');
   return Object.fromEntries(
     Object.entries(figures).map(([name, each]) => [name, { ...each, ...characters[name] } as Figures]),
   );
 }
 
-async function counted(
+async function countsOf(
   mode: CheckedMode,
   preloads: readonly string[],
   ...what: readonly string[]
@@ -71,7 +70,7 @@ if (process.argv.includes('--update')) {
   const { grown, notes } = compare(measured, JSON.parse(readFileSync(FILE, 'utf8')));
   for (const line of [...notes, ...grown]) console.error(line);
   if (grown.length > 0) {
-    console.error(`Where that is meant, \`npm run bench:check -- --update\` accepts it: commit ${FILE}.`);
+    console.error(`If this is intended, run \`npm run bench:check -- --update\` and commit ${FILE}.`);
     process.exitCode = 1;
   }
 }

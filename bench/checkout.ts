@@ -10,7 +10,7 @@ import { startServing } from '../test/support/serving.ts';
 
 const HERE = fileURLToPath(new URL('../', import.meta.url));
 
-/** Serves GraphiQL and, by another program, public pages over the sandbox, as the sources and built pages of a checkout have them. */
+/** Serves GraphiQL and, by a second program, public pages from a checkout with built pages, over the sandbox. */
 export async function serveCheckout(cacheUrl = 'memory:', root = HERE) {
   const { folder, env } = openFiles();
   const store = await openKeyStore(folder.cacheUrl, 1_000);
@@ -36,10 +36,7 @@ export async function serveCheckout(cacheUrl = 'memory:', root = HERE) {
   };
 }
 
-/**
- * Checks a revision out beside this checkout, with its own sources and pages, which are built, and the packages that are here;
- * takes it away at the end.
- */
+/** Checks a revision out into a temporary folder and builds its pages, with the packages of this checkout. Removed when disposed of. */
 export function openRevision(revision: string) {
   const root = mkdtempSync(join(tmpdir(), 'revision-'));
   execFileSync('git', ['worktree', 'add', '--detach', '--force', root, revision], {

@@ -8,7 +8,7 @@ const START = Date.parse('2026-11-10T00:00:00Z');
 const DAY_SECONDS = 86_400;
 const TTL_SECONDS = 300;
 
-/** Countries and indicators in the order of how often people ask for them. */
+/** Countries and indicators, the most popular first. */
 const CODES = [
   'NG',
   'ZA',
@@ -60,7 +60,7 @@ const KEYS = [
   'arable_land_pct',
 ];
 
-/** Sources that run on the day, and when; the weekly and monthly ones whose turn it is among them. */
+/** Runs of sources on that day, including weekly and monthly ones that are due. */
 const RUNS: readonly (readonly [hour: number, source: string])[] = [
   [1.5, 'fx_usd_daily'],
   [3.1, 'commodity_prices_daily'],
@@ -75,7 +75,7 @@ const RUNS: readonly (readonly [hour: number, source: string])[] = [
   [17.2, 'imf_ifs'],
 ];
 
-/** Demand of one dashboard. */
+/** One view of a dashboard. */
 interface View {
   readonly atMs: number;
   readonly codes: readonly string[] | null;
@@ -84,7 +84,7 @@ interface View {
   readonly hasList: boolean;
 }
 
-/** Numbers from 0 to 1 that are the same in each run. */
+/** A seeded generator of numbers from 0 to 1. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -95,7 +95,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** A day of dashboards: most of them in office hours, of a few countries and figures that many want. */
+/** A day of dashboard views: most of them in office hours, of a few popular countries and figures. */
 function viewsOfTheDay(): View[] {
   const random = createRandom(SEED);
   const popular = <T>(all: readonly T[]): T => all[Math.floor(all.length * random() ** 2.2)] as T;
@@ -116,7 +116,7 @@ function viewsOfTheDay(): View[] {
     }),
     // A map.
     () => ({ codes: null, keys: some(KEYS, 1), isSeries: false, hasList: true }),
-    // Any selection that somebody clicked together.
+    // An arbitrary selection.
     () => ({
       codes: some(CODES, 1 + Math.floor(random() * 6)),
       keys: some(KEYS, 1 + Math.floor(random() * 4)),
@@ -147,18 +147,15 @@ function queryOf({ codes, keys, isSeries, hasList }: View): string {
 interface Way {
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
-  /**
-   * Time for which a cache of addresses before the service holds answers whose headers say nothing of it;
-   * null for no such cache.
-   */
+  /** Lifetime of responses without `cache-control` in a cache by URL in front of the service; without it, there is no such cache. */
   readonly addressesForMs?: number;
 }
 
 const WAYS: readonly Way[] = [
   { name: 'no cache', env: { CACHE_URL: 'none' } },
-  { name: 'addresses, as headers allow', env: { CACHE_URL: 'none' }, addressesForMs: 0 },
+  { name: 'URLs, as headers allow', env: { CACHE_URL: 'none' }, addressesForMs: 0 },
   {
-    name: `addresses, each for ${TTL_SECONDS} s`,
+    name: `URLs, each for ${TTL_SECONDS} s`,
     env: { CACHE_URL: 'none' },
     addressesForMs: TTL_SECONDS * 1000,
   },
@@ -166,7 +163,7 @@ const WAYS: readonly Way[] = [
   { name: 'entries and etl-status', env: {} },
 ];
 
-/** Replays the day: the calls that reached the service, by route, and a digest of all answers. */
+/** Replays the day. Returns the calls that reached the service, by route, and a digest of all responses. */
 async function replay(
   { env, addressesForMs }: Way,
   views: readonly View[],
@@ -206,13 +203,13 @@ async function replay(
   return { byRoute, answers: answers.digest('hex') };
 }
 
-/** Calls of a gateway that sends one a field, so that addresses repeat, and holds each for the usual time. */
+/** Calls of a gateway that sends one call per field, so that URLs repeat, and caches each response for the same time. */
 function callsByField(views: readonly View[], allCodes: readonly string[]): number {
-  const heldUntilMs = new Map<string, number>();
+  const freshUntilMs = new Map<string, number>();
   let calls = 0;
   const ask = (address: string, atMs: number) => {
-    if ((heldUntilMs.get(address) ?? 0) > atMs) return;
-    heldUntilMs.set(address, atMs + TTL_SECONDS * 1000);
+    if ((freshUntilMs.get(address) ?? 0) > atMs) return;
+    freshUntilMs.set(address, atMs + TTL_SECONDS * 1000);
     calls += 1;
   };
   for (const { atMs, codes, keys, isSeries, hasList } of views) {
@@ -222,20 +219,20 @@ function callsByField(views: readonly View[], allCodes: readonly string[]): numb
   return calls;
 }
 
-/** Upstream calls of one key on a replayed day. */
+/** Prints the upstream calls of one key on a replayed day, with several kinds of caches. */
 export async function printDay(): Promise<void> {
   const views = viewsOfTheDay();
   console.log(`## Upstream calls of ${OPERATIONS} dashboard operations on one day, one key (seed ${SEED})\n`);
   console.log(
-    `Everything may be served for ${TTL_SECONDS} s; ${RUNS.length} runs of sources change figures meanwhile.\n`,
+    `Cached values live for ${TTL_SECONDS} s; ${RUNS.length} runs of sources change figures meanwhile.\n`,
   );
-  console.log('| what is held                      |  calls | of data | of etl-status | : entries |');
+  console.log('| what is cached                    |  calls | of data | of etl-status | : entries |');
   console.log('|-----------------------------------|-------:|--------:|--------------:|--------:|');
   await using service = await openProgram();
   const { data } = await service.ask('{ countries { code } }');
   const rows: [name: string, calls: number, data: number, etl: number][] = [];
   rows.push([
-    `addresses of a call a field, ${TTL_SECONDS} s`,
+    `URLs, one call per field, ${TTL_SECONDS} s`,
     callsByField(
       views,
       data.countries.map(({ code }: { code: string }) => code),
@@ -250,7 +247,7 @@ export async function printDay(): Promise<void> {
     const calls = Object.values(byRoute).reduce((sum, n) => sum + n, 0);
     rows.push([way.name, calls, byRoute['/v1/data'] ?? 0, byRoute['/v1/platform/etl-status'] ?? 0]);
   }
-  if (seen.size > 1) throw new Error('The ways to hold answers do not answer alike.');
+  if (seen.size > 1) throw new Error('The responses differ between kinds of caches.');
   const entries = rows.find(([name]) => name === 'entries')?.[1] ?? 1;
   for (const [name, calls, ofData, ofEtl] of rows) {
     const shown = Number.isNaN(ofData) ? '' : String(ofData);

@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc bench/footprint.ts`: memory of operations that are kept ready, with their code compiled,
- * beside the estimate of `src/graphql/request/operation-size.ts`. Ends with exit code 1 if the estimate is less.
+ * `node --expose-gc bench/footprint.ts`: the memory of cached operations with their compiled code, and the estimate of
+ * `src/graphql/request/operation-size.ts`. Ends with exit code 1 if the estimate is lower than the measurement.
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
@@ -24,7 +24,7 @@ const below = (levels: number): string =>
         .join(' ');
 const aliases = readFileSync('bench/operations/aliases.graphql', 'utf8');
 
-/** Kinds of operations, how many of each, and the text of one. */
+/** Kinds of operations: name, number, and the text of one. */
 const KINDS: readonly [string, number, (i: number) => string][] = [
   ['tiny', 3000, (i) => `query q${i}{quota{plan}}`],
   ['ordinary', 300, (i) => `${aliases}#${i}`],
@@ -62,7 +62,7 @@ function prepared(
 ): { readonly prepared: ReturnType<PreparedOperations['prepare']>; readonly bytes: number } {
   const document = parse(text);
   const operation = getOperationAST(document, name) ?? getOperationAST(document);
-  if (!operation) throw new Error(`There is no operation in ${text}.`);
+  if (!operation) throw new Error(`No operation in ${text}.`);
   const operations = new PreparedOperations(schema);
   const made = operations.prepare({ text, operationName: name, document, operation, variables: {} }, true);
   const ready = made.with({});
@@ -70,7 +70,7 @@ function prepared(
   return { prepared: made, bytes: footprintOf(text, made) };
 }
 
-/** Has the code made that would be made when there are objects of every selection. */
+/** Generates the code that is otherwise generated once there are objects of each selection. */
 function compile(plan: ObjectPlan): void {
   const { fields } = plan;
   const builder = compiled(plan);
@@ -97,10 +97,10 @@ function heapBytes(): number {
 const lines = KINDS.map(([kind, count, textOf]) => {
   prepared(textOf(-1 >>> 0), `q${-1 >>> 0}`);
   const before = heapBytes();
-  const kept = times(count, (i) => prepared(textOf(i), `q${i}`));
-  const taken = (heapBytes() - before) / count;
-  const counted = kept.reduce((sum, { bytes }) => sum + bytes, 0) / count;
-  if (counted < taken) process.exitCode = 1;
-  return [kind, taken.toFixed(0), counted.toFixed(0), (counted / taken).toFixed(1)];
+  const retained = times(count, (i) => prepared(textOf(i), `q${i}`));
+  const measured = (heapBytes() - before) / count;
+  const estimated = retained.reduce((sum, { bytes }) => sum + bytes, 0) / count;
+  if (estimated < measured) process.exitCode = 1;
+  return [kind, measured.toFixed(0), estimated.toFixed(0), (estimated / measured).toFixed(1)];
 });
-console.log(table(['an operation', 'takes bytes', 'counts as', 'times'], lines));
+console.log(table(['operation', 'bytes', 'estimate', 'ratio'], lines));

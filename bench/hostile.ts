@@ -1,7 +1,7 @@
 /**
- * `npm run hostile`: the harm that clients without a valid key can do to the gateway by sending little, a
- * line an attack: the requests, their outcome and their cost. Ends with exit code 1 if one took more than it
- * may. With names after it, those attacks alone.
+ * `npm run hostile`: what small requests from clients without a valid key cost the gateway. Prints a line per attack: its
+ * requests, their results and their cost. Ends with exit code 1 if one exceeds its limits. Arguments select attacks by
+ * parts of their names.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -11,13 +11,13 @@ import { DOOR_ATTACKS } from './hostile/doors.ts';
 import type { Suffered } from './hostile/suffer.ts';
 import { table } from './race/table.ts';
 
-/** Most that one request may take, and that all of an attack may leave behind. */
-const MOST = { processorMs: 200, blockMs: 50, peakBytes: 20e6, keptBytes: 20e6 };
+/** Limits of one request, and of the memory that an attack may leave in use (`retainedBytes`). */
+const MOST = { cpuMs: 200, blockMs: 50, peakBytes: 20e6, retainedBytes: 20e6 };
 
-/** Milliseconds of the processor that one request to a door without a key may take. */
+/** The limit of CPU time for one request to an entry point without a key. */
 const MOST_AT_DOOR_MS = 50;
 
-/** The engine as `npm start` has it, and a way to collect. */
+/** The flags of `npm start`, and access to the garbage collector. */
 const NODE_ARGS = [
   '--max-semi-space-size=64',
   '--no-allocation-site-pretenuring',
@@ -38,17 +38,17 @@ async function suffered(name: string, url: string, key: string): Promise<Suffere
   }
 }
 
-/** True if a single request takes no more than it may at once, or a flood leaves no more behind. */
+/** A single request is judged by its peak of memory, many requests by the memory that they leave in use. */
 function isWithin(name: string, suffered: Suffered): boolean {
-  const { requests, processorMs, blockMs, peakBytes, keptBytes } = suffered;
+  const { requests, cpuMs, blockMs, peakBytes, retainedBytes } = suffered;
   const isAtDoor = DOOR_ATTACKS.some((one) => one.name === name);
-  const mostMs = isAtDoor ? MOST_AT_DOOR_MS : MOST.processorMs;
-  const isFrugal = requests > 1 ? keptBytes <= MOST.keptBytes : peakBytes <= MOST.peakBytes;
-  return isFrugal && processorMs <= mostMs && blockMs <= MOST.blockMs;
+  const mostMs = isAtDoor ? MOST_AT_DOOR_MS : MOST.cpuMs;
+  const isFrugal = requests > 1 ? retainedBytes <= MOST.retainedBytes : peakBytes <= MOST.peakBytes;
+  return isFrugal && cpuMs <= mostMs && blockMs <= MOST.blockMs;
 }
 
 function lineOf(name: string, result: Suffered): string[] {
-  const { requests, requestBytes, outcomes, processorMs, blockMs, peakBytes, keptBytes } = result;
+  const { requests, requestBytes, outcomes, cpuMs, blockMs, peakBytes, retainedBytes } = result;
   const answers = Object.entries(outcomes).map(([code, count]) =>
     requests === 1 ? code : `${count} ${code}`,
   );
@@ -57,23 +57,23 @@ function lineOf(name: string, result: Suffered): string[] {
     answers.join(', '),
     String(requests),
     (requestBytes / 1e3).toFixed(1),
-    processorMs.toFixed(0),
+    cpuMs.toFixed(0),
     blockMs.toFixed(0),
     (peakBytes / 1e6).toFixed(0),
-    (keptBytes / 1e6).toFixed(0),
+    (retainedBytes / 1e6).toFixed(0),
     isWithin(name, result) ? 'yes' : 'NO',
   ];
 }
 
 const HEAD = [
   'sent',
-  'answers',
+  'results',
   'requests',
   'KB',
-  'processor ms',
+  'CPU ms',
   'longest block ms',
   'peak MB',
-  'kept MB',
+  'retained MB',
   'within',
 ];
 
@@ -89,7 +89,7 @@ for (const { name } of chosen) {
   const isFine = typeof result === 'object' && isWithin(name, result);
   if (!isFine) process.exitCode = 1;
   lines.push(typeof result === 'object' ? lineOf(name, result) : [name, `THE PROCESS ${result}`]);
-  console.error(`${isFine ? 'fine' : 'NOT FINE'}: ${name}`);
+  console.error(`${isFine ? 'within limits' : 'BEYOND LIMITS'}: ${name}`);
   sandbox.log.clear();
 }
 await sandbox.close();

@@ -1,11 +1,9 @@
 /**
- * Subscriptions at size: two gateways as a user starts them, one Redis, one service, and subscribers of three
- * keys over both transports, by the libraries that clients use. The sources run again and again; in the
- * middle one gateway is killed.
+ * Load test of subscriptions: two gateways as a user starts them, one Redis, one service, and subscribers of three keys
+ * over both transports, with the libraries that clients use. Sources run again and again; halfway, one gateway is killed.
  *
- * `npm run live` (`-- --short` in half a minute) prints its counts, and fails if a subscriber has missed a
- * change or was told of one twice or out of order, if calls were spent that need not have been, or if memory
- * grows.
+ * `npm run live` (`-- --short` takes half a minute) prints its counts. It fails if a subscriber misses a change, or gets one
+ * twice or out of order, if there are needless calls, or if memory grows.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -32,14 +30,13 @@ const check = (holds: boolean, words: string) => {
   problems.push(words);
   console.error(words);
 };
-const say = (name: string, value: string | number) => console.log(`${name.padEnd(62)} ${value}`);
+const print = (name: string, value: string | number) => console.log(`${name.padEnd(62)} ${value}`);
 
-/** Each third of a key, each second by a transport, each fourth at a gateway; of one country or several. */
+/** Opens subscriptions to one or several countries, spread evenly over keys, transports and gateways. */
 function subscribeAll(gateways: readonly Gateway[], isDown: (gateway: Gateway) => boolean): Subscriber[] {
   return Array.from({ length: size.subscribers }, (_, i) => {
     const home = gateways[Math.floor(i / 2) % gateways.length] as Gateway;
-    // Gives subscribers of a key the same figures at both gateways, so that one call is enough for all of
-    // them.
+    // Subscribers of a key have the same figures at both gateways, so that one call is enough for all of them.
     const first = Math.floor(i / 12) % CODES.length;
     return new Subscriber({
       transport: i % 2 === 0 ? 'ws' : 'sse',
@@ -54,9 +51,9 @@ function count(calls: ReadonlyMap<string, number>, route: string, key: string): 
   return calls.get(`${route} ${key}`) ?? 0;
 }
 
-/** The sources run, round by round; every subscriber is told of each, and each key pays for one call. */
+/** Has the source run, round by round. Every subscriber must get each change, at the cost of one data call per key. */
 async function playRounds(service: Service, subscribers: readonly Subscriber[], rounds: readonly number[]) {
-  const expected = new Map(subscribers.map((subscriber) => [subscriber, [...subscriber.told]]));
+  const expected = new Map(subscribers.map((subscriber) => [subscriber, [...subscriber.received]]));
   service.calls();
   const startedAtMs = performance.now();
   let slowestMs = 0;
@@ -64,37 +61,34 @@ async function playRounds(service: Service, subscribers: readonly Subscriber[], 
     const revisedAtMs = performance.now();
     service.revise(round);
     const figures = await service.figures(CODES);
-    for (const [subscriber, told] of expected)
-      told.push(figures.get(subscriber.codes[0] ?? '') ?? Number.NaN);
-    const isTold = await until(() => subscribers.every((subscriber) => subscriber.knows(figures)));
-    check(isTold, `round ${round}: not every subscriber was told of the change`);
+    for (const [subscriber, values] of expected)
+      values.push(figures.get(subscriber.codes[0] ?? '') ?? Number.NaN);
+    const isUpToDate = await until(() => subscribers.every((subscriber) => subscriber.has(figures)));
+    check(isUpToDate, `round ${round}: not every subscriber got the change`);
     slowestMs = Math.max(slowestMs, performance.now() - revisedAtMs);
-    // One that concerns nobody.
+    // A source that nobody is subscribed to.
     if (round % 5 === 0) service.runAnother();
   }
   await pause(2 * POLL_SECONDS * 1_000);
   const elapsedMs = performance.now() - startedAtMs;
   const calls = service.calls();
-  for (const [subscriber, told] of expected) {
-    const isAsTold = JSON.stringify(subscriber.told) === JSON.stringify(told);
-    check(isAsTold, `a subscriber was told ${subscriber.told.slice(-5)}, and not ${told.slice(-5)}`);
+  for (const [subscriber, values] of expected) {
+    const isExpected = JSON.stringify(subscriber.received) === JSON.stringify(values);
+    check(isExpected, `a subscriber got ${subscriber.received.slice(-5)}, expected ${values.slice(-5)}`);
   }
   for (const name of NAMES) {
-    const looks = count(calls, '/v1/platform/etl-status', name);
+    const polls = count(calls, '/v1/platform/etl-status', name);
     const most = Math.ceil(elapsedMs / (POLL_SECONDS * 1_000)) + 1;
-    say(`${name}: looks at the sources, of ${most} at the most`, looks);
-    check(looks <= most, `${name}: ${looks} looks in ${Math.round(elapsedMs)} ms`);
+    print(`${name}: polls of the sources, at most ${most}`, polls);
+    check(polls <= most, `${name}: ${polls} polls in ${Math.round(elapsedMs)} ms`);
     const data = count(calls, '/v1/data', name);
-    say(`${name}: data calls for ${rounds.length} runs that mattered`, data);
+    print(`${name}: data calls for ${rounds.length} relevant runs`, data);
     check(data === rounds.length, `${name}: ${data} data calls for ${rounds.length} runs`);
   }
-  say('slowest from a run of the source to the last subscriber', `${Math.round(slowestMs)} ms`);
+  print('slowest round, from the run to the last subscriber', `${Math.round(slowestMs)} ms`);
 }
 
-/**
- * One gateway is killed while sources run: its subscribers come back to the other and know the latest
- * figures.
- */
+/** Kills one gateway while sources run. Its subscribers must reconnect to the other one and get the latest figures. */
 async function killOne(
   service: Service,
   gateway: Gateway,
@@ -109,12 +103,15 @@ async function killOne(
   await pause(300);
   service.revise(501);
   const figures = await service.figures(CODES);
-  const isTold = await until(() => subscribers.every((subscriber) => subscriber.knows(figures)), 60_000);
-  check(isTold, 'after a gateway was killed, not every subscriber knows what the service has');
+  const isUpToDate = await until(() => subscribers.every((subscriber) => subscriber.has(figures)), 60_000);
+  check(isUpToDate, 'after a gateway was killed, not every subscriber got the latest figures');
   const back = subscribers.reduce((sum, { wholes: one }) => sum + one, 0) - wholes;
-  say('subscribers of the killed gateway that came back', back);
-  check(back === subscribers.length / 2, `${back} subscribers came back, and not ${subscribers.length / 2}`);
-  say('from the kill until everybody knows what is true', `${Math.round(performance.now() - atMs)} ms`);
+  print('subscribers of the killed gateway that reconnected', back);
+  check(
+    back === subscribers.length / 2,
+    `${back} subscribers reconnected, expected ${subscribers.length / 2}`,
+  );
+  print('from the kill until everybody is up to date', `${Math.round(performance.now() - atMs)} ms`);
 }
 
 async function measureIdle(gateway: Gateway) {
@@ -126,13 +123,16 @@ async function measureIdle(gateway: Gateway) {
     async () => (await gateway.metric('country_graph_subscriptions')) === before + size.idle,
   );
   const open = await gateway.metric('country_graph_subscriptions');
-  check(areOpen, `${open - before} of ${size.idle} idle subscriptions were taken, beside ${before}`);
+  check(
+    areOpen,
+    `${open - before} of ${size.idle} idle subscriptions were accepted, in addition to ${before}`,
+  );
   await pause(3_000);
   const [rssAfter, heapAfter] = await memoryOf(gateway);
   const each = (bytes: number) => `${(bytes / size.idle / 1_024).toFixed(1)} KiB`;
-  say(`each of ${size.idle} idle subscriptions, by resident memory`, each(rssAfter - rss));
-  say(`each of ${size.idle} idle subscriptions, by the heap`, each(heapAfter - heap));
-  // A process that has collected its garbage or not differs by more than a hundred subscriptions.
+  print(`resident memory for each of ${size.idle} idle subscriptions`, each(rssAfter - rss));
+  print(`heap for each of ${size.idle} idle subscriptions`, each(heapAfter - heap));
+  // Uncollected garbage alone is more than a hundred subscriptions take.
   const most = 32 * MEBIBYTE + size.idle * 128 * 1_024;
   check(rssAfter - rss <= most, `${size.idle} idle subscriptions take ${rssAfter - rss} bytes`);
   stop();
@@ -146,7 +146,7 @@ async function memoryOf(gateway: Gateway): Promise<readonly [rss: number, heap: 
   ];
 }
 
-/** Clients that read nothing, while every figure that they asked for changes. */
+/** Opens subscriptions that are never read from, while all their figures change. The gateway's memory must not grow. */
 async function measureSlow(service: Service, gateway: Gateway, subscribers: readonly Subscriber[]) {
   const sockets = await Promise.all(
     Array.from({ length: size.slow }, () => subscribeWithoutReading(gateway.url, KEYS[0])),
@@ -155,20 +155,17 @@ async function measureSlow(service: Service, gateway: Gateway, subscribers: read
   for (let round = 0; round < size.slowRounds; round += 1) {
     service.revise(600 + round);
     const figures = await service.figures(CODES);
-    await until(() => subscribers.every((subscriber) => subscriber.knows(figures)));
+    await until(() => subscribers.every((subscriber) => subscriber.has(figures)));
     rss.push((await memoryOf(gateway))[0]);
   }
   for (const socket of sockets) socket.destroy();
   const half = Math.floor(rss.length / 2);
   const [before, after] = [Math.max(...rss.slice(0, half)), Math.min(...rss.slice(half))];
-  say(
-    `resident memory with ${size.slow} readers that read nothing, MiB`,
+  print(
+    `resident memory with ${size.slow} stalled readers, MiB`,
     rss.map((bytes) => Math.round(bytes / MEBIBYTE)).join(' '),
   );
-  check(
-    after <= before + 64 * MEBIBYTE,
-    `memory grows with readers that read nothing: ${before} to ${after}`,
-  );
+  check(after <= before + 64 * MEBIBYTE, `memory grows with stalled readers: ${before} to ${after}`);
 }
 
 const redis = await startRedis();
@@ -179,16 +176,16 @@ const [doomed, other] = gateways;
 let isKilled = false;
 let subscribers: Subscriber[] = [];
 try {
-  // More calls than the smallest plan allows in a minute, so that looks are as frequent as the setting says.
+  // More calls than the smallest plan allows in a minute, so that gateways learn of a larger one, and poll as often as configured.
   const six = CODES.slice(0, 7).map((code) => `{ country(code: "${code}") { profile { record } } }`);
   for (const key of KEYS) for (const gateway of gateways) await gateway.ask(key, six);
   subscribers = subscribeAll(gateways, (gateway) => isKilled && gateway === doomed);
   const figures = await service.figures(CODES);
   check(
-    await until(() => subscribers.every((one) => one.knows(figures))),
-    'not everybody was told the whole',
+    await until(() => subscribers.every((one) => one.has(figures))),
+    'not every subscriber got its first figures',
   );
-  say(`subscribers of ${METRIC}`, subscribers.length);
+  print(`subscribers of ${METRIC}`, subscribers.length);
   const half = Math.ceil(size.rounds / 2);
   const rounds = Array.from({ length: size.rounds }, (_, i) => i + 1);
   await playRounds(service, subscribers, rounds.slice(0, half));
@@ -205,5 +202,5 @@ try {
   await service.close();
   await redis.kill();
 }
-console.log(problems.length === 0 ? 'All of it holds.' : `${problems.length} faults.`);
+console.log(problems.length === 0 ? 'All checks passed.' : `${problems.length} problems.`);
 process.exitCode = problems.length === 0 ? 0 : 1;

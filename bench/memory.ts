@@ -4,7 +4,7 @@ import { openProgram } from '../test/support/program.ts';
 
 const OPERATIONS = 3000;
 
-/** Heap after many operations against the heap after a few: the price of a long life. */
+/** Prints the ratio of the heap after many operations to that after a few: far above 1, something leaks. */
 export async function printMemory(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:offline`: all figures of the sandbox in one SQLite file. The calls of its fill, and of the next day's after one
- * source has run; its size, the time until a process over it has answered, the memory of that, and the time of a cached
- * figure beside the store in memory. The clock of the fills is moved by hand: the minutes of the free plan take none.
+ * `npm run bench:offline`: all figures of the sandbox in one SQLite file. Prints the calls to fill it, and to refresh it a day
+ * later, before and after a source has run; its size; and for a process that uses it, the startup time, the memory, and the
+ * time to read a figure, compared with the store in memory. Fills run on a fake clock, so they don't wait for the minute
+ * limits of the free plan.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,8 +14,8 @@ import { fillHere } from '../test/plugins/offline/filling.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { startSandbox } from '../test/support/sandbox-service.ts';
 
-/** Questions for a figure each, none of them asked twice. */
-const QUESTIONS = 2_000;
+/** Operations that read one figure each, no figure twice. */
+const OPERATIONS = 2_000;
 
 const DAY_MS = 86_400_000;
 
@@ -33,7 +34,7 @@ async function fill(title: string, options: FillOptions): Promise<void> {
   console.log(`${title}: ${bill.calls} calls, ${bill.minutes} minutes of the free plan`, bill.byRoute);
 }
 
-/** Starts a gateway; returns how its figures are asked for, and how long it took until the first had come. */
+/** Starts a gateway. Returns a function that sends operations to it, and the time from its start to the first response. */
 async function serve(settings: Readonly<Record<string, string>>, key: string) {
   const port = String(await freePort());
   const startedAtMs = performance.now();
@@ -61,25 +62,25 @@ async function serve(settings: Readonly<Record<string, string>>, key: string) {
     return data;
   };
   const { countries, indicators } = await ask('{ countries { code } indicators { key } }');
-  const isReadyMs = performance.now() - startedAtMs;
+  const readyMs = performance.now() - startedAtMs;
   const codes = (countries as { code: string }[]).map(({ code }) => code);
   const keys = (indicators as { key: string }[]).map((indicator) => indicator.key);
-  return { child, ask, codes, keys, isReadyMs };
+  return { child, ask, codes, keys, readyMs };
 }
 
 type Serving = Awaited<ReturnType<typeof serve>>;
 
-/** Asks for one figure after the other; returns the median and the 99th percentile of their times. */
+/** Reads one figure after the other. Returns the median and the 99th percentile of the times. */
 async function timesOf({ ask, codes, keys }: Serving) {
   const times: number[] = [];
-  for (let i = 0; i < QUESTIONS; i += 1) {
+  for (let i = 0; i < OPERATIONS; i += 1) {
     const [code, key] = [codes[i % codes.length], keys[Math.floor(i / codes.length)]];
     const startedAtMs = performance.now();
     await ask(`{ country(code: "${code}") { observation(metricKey: "${key}") { value } } }`);
     times.push(performance.now() - startedAtMs);
   }
   times.sort((one, other) => one - other);
-  return [0.5, 0.99].map((share) => `${times[Math.floor(share * QUESTIONS)]?.toFixed(2)} ms`).join(', ');
+  return [0.5, 0.99].map((share) => `${times[Math.floor(share * OPERATIONS)]?.toFixed(2)} ms`).join(', ');
 }
 
 async function memoryOf({ child: { pid } }: Serving): Promise<string> {
@@ -96,19 +97,15 @@ try {
   sandbox.refresh('world_bank_wdi');
   await fill('a day later, world_bank_wdi has run', { all: true, every: 'day' });
   const offline = await serve({ CACHE_URL: env.CACHE_URL, OFFLINE: 'on' }, free);
-  console.log(
-    `over the file: lists answered ${Math.round(offline.isReadyMs)} ms after the start of the process`,
-  );
-  console.log(`memory then: ${await memoryOf(offline)}`);
-  console.log(`a figure that is read from the file, p50 and p99: ${await timesOf(offline)}`);
-  console.log(`memory then: ${await memoryOf(offline)}`);
+  console.log(`SQLite file: first response ${Math.round(offline.readyMs)} ms after the start of the process`);
+  console.log(`resident memory: ${await memoryOf(offline)}`);
+  console.log(`a figure from the file, p50 and p99: ${await timesOf(offline)}`);
+  console.log(`resident memory: ${await memoryOf(offline)}`);
   const memory = await serve({ CACHE_URL: 'memory:', MAX_UPSTREAM_CALLS: '400' }, team);
-  console.log(
-    `over memory: lists answered ${Math.round(memory.isReadyMs)} ms after the start of the process`,
-  );
+  console.log(`memory: first response ${Math.round(memory.readyMs)} ms after the start of the process`);
   await memory.ask('{ countries { observations(latest: true) { value } } }');
-  console.log(`a figure cached in memory, p50 and p99: ${await timesOf(memory)}`);
-  console.log(`memory then: ${await memoryOf(memory)}`);
+  console.log(`a figure from memory, p50 and p99: ${await timesOf(memory)}`);
+  console.log(`resident memory: ${await memoryOf(memory)}`);
 } finally {
   for (const child of running) child.kill();
   await sandbox.close();

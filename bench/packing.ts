@@ -13,7 +13,7 @@ import { openProgram } from '../test/support/program.ts';
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Rows as columns: each name once, and a value that all rows share once. */
+/** Rows as columns: each name is stored once, and so is a value that all rows share. */
 function toColumns(rows: Rows): unknown {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names.map((name) => {
@@ -24,7 +24,7 @@ function toColumns(rows: Rows): unknown {
 
 const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** Ways to make text of a entry, and a entry of text. */
+/** Ways to serialize an entry. */
 const WAYS: Readonly<
   Record<string, { pack: (rows: Rows) => string | Buffer; unpack: (packed: never) => unknown }>
 > = {
@@ -46,7 +46,7 @@ const WAYS: Readonly<
     pack: (rows) => `${zstdCompressSync(JSON.stringify(rows)).toString('base64')}`,
     unpack: (text: string) => JSON.parse(zstdDecompressSync(Buffer.from(text, 'base64')).toString()),
   },
-  'as held: zstd where it pays': {
+  'as stored: zstd if smaller': {
     pack: (rows) => packing.stringify(rows),
     unpack: (text: string) => packing.parse(text),
   },
@@ -63,7 +63,7 @@ function medianUs(work: () => unknown): number {
   return times.sort((a, b) => a - b)[PASSES / 2] ?? 0;
 }
 
-/** Size and time of a latest figure, a series and the list of countries in a store that holds text. */
+/** Prints the size and the time to serialize a latest figure, a series and the list of countries for a store of strings. */
 export async function printPacking(): Promise<void> {
   await using program = await openProgram();
   const { data } = await program.ask(`{
@@ -71,22 +71,24 @@ export async function printPacking(): Promise<void> {
     series: observations(countryCodes: ["KE"], metricKeys: ["life_expectancy"]) { record }
     countries { record }
   }`);
-  const things: Record<string, Rows> = Object.fromEntries(
+  const samples: Record<string, Rows> = Object.fromEntries(
     Object.entries(data as Record<string, { record: Rows[number] }[]>).map(([name, rows]) => [
       name,
       rows.map(({ record }) => record),
     ]),
   );
-  console.log('## What a held value takes, each against plain JSON: bytes, time to pack, time to unpack\n');
-  const names = Object.keys(things);
   console.log(
-    `| way                         |${names.map((name) => ` ${`${name} (${things[name]?.length})`.padEnd(19)} |`).join('')}`,
+    '## Serialization of cached values, relative to plain JSON: bytes, time to pack, time to unpack\n',
+  );
+  const names = Object.keys(samples);
+  console.log(
+    `| way                         |${names.map((name) => ` ${`${name} (${samples[name]?.length})`.padEnd(19)} |`).join('')}`,
   );
   console.log(`|-----------------------------|${names.map(() => '---------------------|').join('')}`);
   const bases = new Map<string, readonly number[]>();
   for (const [way, { pack, unpack }] of Object.entries(WAYS)) {
     const entries = names.map((name) => {
-      const rows = things[name] ?? [];
+      const rows = samples[name] ?? [];
       const packed = pack(rows);
       const figures = [
         Buffer.byteLength(packed),

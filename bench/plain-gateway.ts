@@ -20,17 +20,16 @@ import type { Sending } from '../src/service/sending.ts';
 import { systemClock } from '../src/shared/async/clock.ts';
 import { createWarnings } from '../src/shared/warnings.ts';
 
-/** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
+/** The most rows that the service sends in one response, by its documentation. */
 const MAX_ROWS = 1000;
 
-/** Rows that a careful author allows for a series. */
+/** The length of a series that a careful author assumes, in rows. */
 const SERIES_ROWS = 77;
 
 /**
- * A gateway as a good team writes it by hand: the same schema, resolvers and REST client, and a DataLoader
- * for figures with DataLoader's own schedule. Each of its batches makes one data call for latest figures and
- * one for series, over all countries and metrics of the batch, in pieces of countries that keep the row
- * limit. Operations share nothing.
+ * A gateway as a good team writes it by hand: the same schema, resolvers and REST client, and a DataLoader for figures with
+ * its default scheduling. Each batch makes one data call for latest figures and one for series, for all countries and
+ * metrics of the batch, split by countries to stay within the row limit. Operations share nothing.
  */
 export function createPlainGateway(upstreamUrl: string) {
   const tenants = new Tenants((key) => key, systemClock.now);
@@ -54,7 +53,7 @@ export function createPlainGateway(upstreamUrl: string) {
     mode: Mode,
     demands: readonly Demand[],
     sending: Sending,
-    found: Map<string, ObservationRecord[]>,
+    records: Map<string, ObservationRecord[]>,
   ) {
     const wanted = demands.filter((demand) => demand.mode === mode);
     const metricKeys = [...new Set(wanted.map(({ metricKey }) => metricKey))];
@@ -71,8 +70,8 @@ export function createPlainGateway(upstreamUrl: string) {
       const list = await upstream.ask(observations, params, sending);
       for (const row of list?.rows ?? []) {
         const key = `${mode} ${pairKey(row.countryCode, row.metricKey)}`;
-        const rows = found.get(key);
-        if (rows === undefined) found.set(key, [row]);
+        const rows = records.get(key);
+        if (rows === undefined) records.set(key, [row]);
         else rows.push(row);
       }
     }
@@ -94,16 +93,16 @@ export function createPlainGateway(upstreamUrl: string) {
         find: () => null,
         several: createObservationEntries(NO_TENANT_CACHE).several,
         cachedPairs: async (_, pairs) => pairs.map(() => ({ whole: null, rest: [] })),
-        async fetch(demands, told) {
-          const found = new Map<string, ObservationRecord[]>();
+        async fetch(demands, given) {
+          const records = new Map<string, ObservationRecord[]>();
           await Promise.all([
-            fetchKind('latest', demands, told, found),
-            fetchKind('series', demands, told, found),
+            fetchKind('latest', demands, given, records),
+            fetchKind('series', demands, given, records),
           ]);
-          return new Map(demands.map(({ key, name }) => [name, found.get(key) ?? []]));
+          return new Map(demands.map(({ key, name }) => [name, records.get(key) ?? []]));
         },
       };
-      // DataLoader's own schedule: once the promises that are ready have run.
+      // DataLoader's default scheduling: after all pending promise jobs.
       const batchGate = {
         isOpen: () => true,
         pause: () => null,

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:profile -- <row> <mode>`: the time of ours in one row of the race, under load, by its places
- * in the code. Start and warm-up are not in the profile. `npm run bench:profile -- reading`: the time of each
- * step of reading a body, alone; `-- reading half`, if half of its rows change in place of a tenth.
+ * `npm run bench:profile -- <row> <mode>`: where Country Graph spends its CPU time in one row of the race, under load.
+ * Startup and warm-up are not in the profile. `npm run bench:profile -- reading`: the CPU time of each step of decoding a
+ * body, without load; `-- reading half` if half of its rows change instead of a tenth.
  */
 import { Command } from 'commander';
 import { profileReading } from './profile/reading.ts';
@@ -17,11 +17,14 @@ const FUNCTIONS = 40;
 const PARTS = 15;
 
 const command: Command = new Command('bench:profile')
-  .argument('<row>', ['reading, or a row:', ...ROWS.map(({ letter, name }) => `${letter} ${name}`)].join(' '))
+  .argument(
+    '<row>',
+    ['reading, or a row of the race:', ...ROWS.map(({ letter, name }) => `${letter} ${name}`)].join(' '),
+  )
   .argument('[mode]', SERVERS.flatMap(({ mode }) => mode ?? []).join(', '))
-  .option('--seconds <n>', 'how long', '5')
-  .option('--warm-up <n>', 'seconds of load before that', String(WARM_UP_SECONDS))
-  .option('--connections <n>', 'connections of the load', '32')
+  .option('--seconds <n>', 'seconds of the profile', '5')
+  .option('--warm-up <n>', 'seconds of load before the profile', String(WARM_UP_SECONDS))
+  .option('--connections <n>', 'client connections', '32')
   .parse();
 const [letter, mode] = command.args;
 const { seconds, connections, warmUp } = command.opts<Record<'seconds' | 'connections' | 'warmUp', string>>();
@@ -31,7 +34,7 @@ if (letter === 'reading') {
 }
 const row = ROWS.find((each) => each.letter === letter || each.name === letter);
 const server = SERVERS.find((each) => each.mode === mode);
-if (row === undefined || server === undefined) command.error('There is no such row or mode.');
+if (row === undefined || server === undefined) command.error('Unknown row or mode.');
 
 installPeers();
 const profiled = await profileRow(row, server, {
@@ -47,12 +50,12 @@ const print = (title: string, nameOf: typeof functionName, most: number) => {
   }
 };
 console.log(
-  `Row ${row.letter}, ${server.name}: ${short(perSecond)} op/s, ${short(cpuMs)} ms CPU each, ${(busy * 100).toFixed(0)} % busy, the profiler included`,
+  `Row ${row.letter}, ${server.name}: ${short(perSecond)} op/s, ${short(cpuMs)} ms CPU/op, ${(busy * 100).toFixed(0)} % busy, with the profiler's overhead`,
 );
-console.log('\nBy stage, in µs an operation\n');
+console.log('\nBy stage, in µs/op\n');
 for (const { name, us } of stagesOf(profiled)) {
   console.log(`${us.toFixed(0).padStart(6)}  ${(us / (cpuMs * 10)).toFixed(1).padStart(5)} %  ${name}`);
 }
 print('Self time by function', functionName, FUNCTIONS);
 print('By file and package', partName, PARTS);
-console.log(`\nThe profile, for any viewer of flame graphs: ${profiled.file}`);
+console.log(`\nCPU profile, for any flame graph viewer: ${profiled.file}`);

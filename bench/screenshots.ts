@@ -1,8 +1,7 @@
 /**
- * `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. `npm run screenshots -- <folder>`
- * takes every situation, or those named after it, at every size, in light, in dark, in forced colours and on paper, for people
- * to look through before a change goes out. `--before <revision>` takes the same of that revision in the same run, and writes
- * a page that shows each pair.
+ * `npm run screenshots`: takes the README's screenshots of GraphiQL over the sandbox. `npm run screenshots -- <folder>` takes
+ * every situation, or those named after it, at every size, in light and dark mode, in forced colours and in print, for
+ * visual review. `--before <revision>` takes those of another revision too, and writes a page that shows each pair.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -24,12 +23,12 @@ const SIZES = {
   '812x375': { width: 812, height: 375 },
   '667x375': { width: 667, height: 375 },
   390: PHONE,
-  /** A laptop's window at 400 % zoom. */
+  /** A window of 1280 × 1024 at 400 % zoom. */
   320: { width: 320, height: 256 },
 };
 type Size = keyof typeof SIZES;
 
-/** Sizes that one page takes one after the other: below 700 pixels there is one side only, and a page begins otherwise. */
+/** Sizes that one page is resized to. Below `NARROW`, GraphiQL has one side only and starts differently, so that takes another page. */
 const SERIES_OF_SIZES: readonly (readonly Size[])[] = [
   [1440, '1366x768', 1024, 768, '812x375'],
   [390, '667x375', 320],
@@ -37,26 +36,26 @@ const SERIES_OF_SIZES: readonly (readonly Size[])[] = [
 
 const NARROW = 700;
 
-/** A4 between its margins. */
+/** A4 without its margins, in pixels. */
 const PAPER = { width: 718, height: 1016 };
 
-/** Long enough for a picture to have been drawn. */
+/** Long enough for a chart to be drawn. */
 const DRAWN_MS = 1_000;
 
 interface Situation {
   readonly tab?: string;
-  /** An operation that is brought by a link, in place of a tab. */
+  /** An operation that is opened by a link, instead of a tab. */
   readonly query?: string;
-  /** A page of a public document, in place of GraphiQL. */
+  /** The page of a public document, instead of GraphiQL. */
   readonly page?: string;
-  /** Of the right side. */
+  /** Tab of the right side. */
   readonly side?: string;
-  /** Of the left. */
+  /** Pane of the left side. */
   readonly pane?: string;
-  /** Nothing is run. */
+  /** The operation is not run. */
   readonly isFirst?: boolean;
   readonly isWide?: boolean;
-  /** As it is served, without scripts. */
+  /** Without scripts. */
   readonly isBare?: boolean;
   readonly further?: (page: Page) => Promise<void>;
 }
@@ -84,7 +83,7 @@ const README: readonly Shot[] = [
   { name: 'phone', tab: 'CountryCard', viewport: PHONE },
 ];
 
-/** Some of it is below zero, and not all countries have it. */
+/** Some values are negative, and some countries have none. */
 const GROWTH = '{ countries { name observation(metricKey: "net_migration_total") { value year } } }';
 const MANY_LINES =
   '{ countries { name observations(metricKeys: ["population_total"], fromYear: 1990) { year value } } }';
@@ -94,7 +93,7 @@ const SERIES =
 const TWO_INDICATORS =
   '{ countries { name a: observations(metricKeys: ["gdp_per_capita_current_usd"], fromYear: 2010) { value } b: observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
 
-/** Latest figures of several years, one of them old, and a country without any. */
+/** Latest figures of different years, one of them old, and a country without a figure. */
 const RANKING =
   '{ observations(countryCodes: ["KE", "NG", "ER", "SO", "ZW", "EH"], metricKeys: ["gdp_current_usd"], latest: true, scope: NATIONAL) { value } }';
 const MONTHS =
@@ -108,7 +107,7 @@ const MISSPELT = '{ country(code: "KE") { name observation(metricKey: "life_expe
 
 const WARNED =
   '{ countries { a: observation(metricKey: "life_expectancy") { value } b: observation(metricKey: "life_expectancyy") { value } } }';
-/** Figures of so many digits that their words would take a third of a phone. */
+/** Figures with so many digits that labels would take a third of a phone's width. */
 const LARGE_NUMBERS =
   '{ countries { observations(metricKeys: ["gdp_current_usd"], fromYear: 1990) { value } } }';
 const FEW_BARS =
@@ -207,7 +206,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await page.locator('.live.offline').waitFor();
     },
   },
-  // Before any script has come.
+  // Before any script is loaded.
   opening: { isFirst: true, isBare: true },
   followed: { query: BOUNDED, isFirst: true },
   'failed-run': { query: EQUAL_ERRORS, side: 'Picture' },
@@ -232,7 +231,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       const load = page.getByRole('button', { name: 'Load the catalogue' });
       const all = page.getByText('207 of 207 indicators');
       await load.or(all).first().waitFor();
-      // It comes by itself once it is cached.
+      // Once it is cached, it appears without a click.
       if (await load.isVisible()) await load.click();
       await all.waitFor();
     },
@@ -240,7 +239,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
 };
 
-/** Milliseconds in which each step of a situation is done, or it can't be. */
+/** Timeout of each step of a situation, in milliseconds. */
 const STEP_MS = 15_000;
 
 const { values, positionals } = parseArgs({
@@ -255,7 +254,7 @@ else await takePairs(folder, values.before);
 await browser.close();
 
 async function takeAllOfReadme(): Promise<void> {
-  // Caches nothing for the README's pictures, which may come in any order.
+  // No cache, so that the screenshots don't depend on their order.
   using served = await serveCheckout('none');
   for (const { name, colorScheme = 'light', viewport = LAPTOP, ...situation } of README) {
     const page = await openAt(viewport, colorScheme);
@@ -265,7 +264,7 @@ async function takeAllOfReadme(): Promise<void> {
   }
 }
 
-/** @returns the files that it has written */
+/** @returns the files that were written */
 async function takeAll(into: string, root?: string): Promise<readonly string[]> {
   mkdirSync(into, { recursive: true });
   using served = await serveCheckout('memory:', root);
@@ -275,7 +274,7 @@ async function takeAll(into: string, root?: string): Promise<readonly string[]> 
     for (const sizes of SERIES_OF_SIZES)
       for (const colorScheme of ['light', 'dark'] as const) {
         const taken = takeSizes(`${into}/${name}`, situation, sizes, colorScheme, served);
-        // A revision may lack what a situation is about.
+        // An older revision may lack what the situation shows.
         if (root === undefined) paths.push(...(await taken));
         else await taken.catch((error) => console.log(`${into}/${name}: ${String(error).split('\n')[0]}`));
       }
@@ -294,12 +293,12 @@ async function takePairs(into: string, before: string): Promise<void> {
   writeFileSync(`${into}/index.html`, `<!doctype html><title>${before} and now</title>${pairs.join('\n')}`);
 }
 
-/** Where GraphiQL and the pages are. */
+/** URLs of GraphiQL and of public pages. */
 type Served = Pick<Awaited<ReturnType<typeof serveCheckout>>, 'graphiql' | 'pages'>;
 
 /**
  * Takes a situation at several sizes, the first also in forced colours and, if it is wide, on paper.
- * @returns the files that it has written
+ * @returns the files that were written
  */
 async function takeSizes(
   path: string,
@@ -358,7 +357,7 @@ async function bring(
   }
   await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
   await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
-  // Waits until the editor is there, seen or not: a link on a narrow page shows another side.
+  // Attached is enough: on a narrow page, a link shows another side than the editor.
   await page.locator('.graphiql-query-editor .view-line').first().waitFor({ state: 'attached' });
   if (tab !== undefined) {
     await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();

@@ -1,8 +1,8 @@
 /**
- * `npm run soak -- --budget 256 --minutes 30`: the memory of a gateway under the load of 200 keys, a line a
- * minute; exit code 1 if it goes beyond `MEMORY_MB`, or answers wrongly. `--cache redis` has it share a
- * Redis, `--workers 2` be several processes. More than one budget: one after the other, or `--together`.
- * `--picture FILE` draws it. `--pictures` has twelve drawers ask for pictures by address instead of the keys.
+ * `npm run soak -- --budget 256 --minutes 30`: the memory of a gateway under the load of 200 keys, one line per minute. Ends
+ * with exit code 1 if it exceeds `MEMORY_MB` or a response is wrong. `--cache redis` stores in Redis, `--workers 2` runs
+ * several processes. `--budget` may be repeated: budgets are tested one after the other, or with `--together` at once.
+ * `--picture FILE` draws a chart of the result. `--pictures` requests pictures at public URLs instead.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { START_ARGS } from './race/servers.ts';
 import { short, table } from './race/table.ts';
 import { startLoad } from './soak/load.ts';
 import { drawSoaks } from './soak/picture.ts';
-import { openPictures, startDrawers } from './soak/pictures.ts';
+import { openPictures, startPictureClients } from './soak/pictures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 });
 
 const MB = 1_000_000;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const CORES = [0, 1];
 const lineMs = Math.min(60_000, Number(values.minutes) * 15_000);
 
@@ -61,7 +61,7 @@ async function soak(budgetMb: string): Promise<readonly Line[]> {
   });
   const seed = Number(values.seed);
   const load = values.pictures
-    ? startDrawers(gateway.url, seed)
+    ? startPictureClients(gateway.url, seed)
     : startLoad({ url: gateway.url, keys: Number(values.keys), perSecond: Number(values.rate), seed });
   const lines: Line[] = [];
   const startedAtMs = performance.now();
@@ -69,23 +69,23 @@ async function soak(budgetMb: string): Promise<readonly Line[]> {
   for (let lineAtMs = startedAtMs; lineAtMs < endsAtMs - 1; ) {
     lineAtMs += lineMs;
     let mostMb = 0;
-    for (; performance.now() < lineAtMs; await pause(LOOK_MS)) mostMb = Math.max(mostMb, takenMb(gateway));
-    const { operations, turnedAway, wrong, faults, p50Ms, p99Ms } = load.take();
+    for (; performance.now() < lineAtMs; await pause(POLL_MS)) mostMb = Math.max(mostMb, usedMb(gateway));
+    const { operations, turnedAway, wrong, errors, p50Ms, p99Ms } = load.take();
     const minute = (lineAtMs - startedAtMs) / 60_000;
-    const line = { minute, rssMb: takenMb(gateway), mostMb };
+    const line = { minute, rssMb: usedMb(gateway), mostMb };
     lines.push(line);
     console.log(
-      `${budgetMb} MB, minute ${short(minute)}: ${short(line.rssMb)} MB, ${short(mostMb)} at most; ${operations} operations, ${turnedAway} turned away, ${wrong} wrong, p50 ${short(p50Ms)} ms, p99 ${short(p99Ms)} ms`,
+      `${budgetMb} MB, minute ${short(minute)}: ${short(line.rssMb)} MB, ${short(mostMb)} at most; ${operations} operations, ${turnedAway} rejected, ${wrong} wrong, p50 ${short(p50Ms)} ms, p99 ${short(p99Ms)} ms`,
     );
-    for (const fault of faults) console.log(`  ${fault}`);
+    for (const error of errors) console.log(`  ${error}`);
     if (!(mostMb <= Number(budgetMb)) || wrong > 0 || operations === 0) process.exitCode = 1;
   }
   load.stop();
   return lines;
 }
 
-/** Memory of a program: pages that its processes share count once, as a container counts them. */
-function takenMb({ process: { pid } }: Listening): number {
+/** Resident memory of a program. Pages that its processes share count once, as in a container. */
+function usedMb({ process: { pid } }: Listening): number {
   if (values.workers === '1') return memoryMb(pid, 'Rss');
   return [pid, ...childrenOf(pid)].reduce<number>((sum, one) => sum + memoryMb(one, 'Pss'), 0);
 }

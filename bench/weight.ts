@@ -2,18 +2,15 @@ import type { Request } from 'playwright-core';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
-/** A line of 9 Mbit/s with a round trip of 170 ms. */
+/** A slow network: 9 Mbit/s and a round trip of 170 ms. */
 const LINE = { offline: false, latency: 170, downloadThroughput: 9e6 / 8, uploadThroughput: 9e6 / 8 };
 
-/**
- * Prints the weight that a browser loads over a slow line until a question has its picture, and that of the
- * editor.
- */
+/** Prints what a browser loads over a slow network until GraphiQL shows its first picture, and then for the editor. */
 export async function printWeight(): Promise<void> {
-  console.log('## What GraphiQL weighs, compressed as it is sent, at 9 Mbit/s and 170 ms\n');
+  console.log('## Transfer size of GraphiQL, compressed, at 9 Mbit/s and 170 ms\n');
   const browser = await openBrowser().catch(() => null);
   if (browser === null) {
-    console.log('There is no Chromium here to measure it with.\n');
+    console.log('Skipped: there is no Chromium on this machine.\n');
     return;
   }
   await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
@@ -45,5 +42,5 @@ export async function printWeight(): Promise<void> {
   await browser.close();
 }
 
-// `npm run bench:weight`: this alone.
+// `npm run bench:weight` runs only this.
 if (import.meta.main) await printWeight();

@@ -1,7 +1,7 @@
 /**
- * `npm run workers`: operations a second that two workers answer from held figures, against one. Ends with
- * exit code 1 if that is less than 1.7 times as many. It wants a machine that does nothing else. `--seconds
- * 3` for longer rounds, `--workers 4` for more, each of which wants a core.
+ * `npm run workers`: throughput of two workers with cached figures, relative to one. Ends with exit code 1 if the ratio is
+ * below `LEAST_WORKERS_FACTOR`. Needs an otherwise idle machine. `--seconds 3` makes rounds longer, `--workers 4`
+ * measures more workers, each of which needs a core.
  */
 import { parseArgs } from 'node:util';
 import { LEAST_WORKERS_FACTOR } from './race/gate.ts';

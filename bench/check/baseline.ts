@@ -2,36 +2,36 @@ import type { Mode } from '../race/servers.ts';
 
 export type CheckedMode = Exclude<Mode, 'cold-keys'>;
 
-/** Cost of one row of the race in one mode of ours, by operation. */
+/** Cost per operation of one row of the race in one mode. */
 export interface Figures {
-  /** Upstream calls, operations coming one at a time. */
+  /** Upstream calls, with one operation at a time. */
   readonly calls: number;
-  /** Upstream calls, ten operations coming at once under one key. */
+  /** Upstream calls, with ten concurrent operations under one key. */
   readonly callsAtOnce: number;
-  /** Bytes that the code as it is written allocates on the heap, to three digits. */
+  /** Bytes that unoptimized code allocates on the heap, to three digits. */
   readonly bytes: number;
-  /** Characters of source that run, to three digits: how often each part of the code does, by its length. */
+  /** Characters of source run, to three digits: the number of runs of each block times its length. */
   readonly characters: number;
 }
 
 export interface Baseline {
-  /** Version of Node that it was made with. */
+  /** The version of Node that it was measured with. */
   readonly node: string;
   /** Figures by row and mode, such as `c warm`. */
   readonly figures: Readonly<Record<string, Figures>>;
 }
 
 export interface Comparison {
-  /** Failures of the check, a line each. */
+  /** Failures of the check, one line each. */
   readonly grown: readonly string[];
-  /** Remarks that are no failure. */
+  /** Remarks that are not failures. */
   readonly notes: readonly string[];
 }
 
-/** Figures that are nearly the same each time, and are another with another Node. */
-const NEARLY: ReadonlySet<keyof Figures> = new Set(['bytes', 'characters']);
+/** Figures that vary a little between runs, and more between versions of Node. */
+const APPROXIMATE: ReadonlySet<keyof Figures> = new Set(['bytes', 'characters']);
 
-/** Share by which those may differ. Ten runs, half of them on a busy machine, did by 2.9 % in one row, else by 0.6 %. */
+/** Share by which those may differ. In ten runs, half of them on a busy machine, one row varied by 2.9 %, all others by 0.6 %. */
 const TOLERANCE = 0.05;
 
 const WHAT: Readonly<Record<keyof Figures, string>> = {
@@ -57,14 +57,14 @@ export function compare(measured: Baseline, baseline: Baseline): Comparison {
       continue;
     }
     for (const key of Object.keys(WHAT) as (keyof Figures)[]) {
-      if (NEARLY.has(key) && !isSameNode) continue;
+      if (APPROXIMATE.has(key) && !isSameNode) continue;
       const change = figures[key] - before[key];
-      const allowed = NEARLY.has(key) ? before[key] * TOLERANCE : 0;
+      const allowed = APPROXIMATE.has(key) ? before[key] * TOLERANCE : 0;
       if (Math.abs(change) <= allowed) continue;
       const line = (verb: string) =>
-        `${name}: ${WHAT[key]} ${verb} by ${amount(change, before[key])}, from ${told(before[key])} to ${told(figures[key])}`;
+        `${name}: ${WHAT[key]} ${verb} by ${amount(change, before[key])}, from ${shown(before[key])} to ${shown(figures[key])}`;
       if (change > 0) grown.push(line('grew'));
-      else notes.push(`${line('fell')}; run --update to hold on to it`);
+      else notes.push(`${line('fell')}; run --update to lower the baseline`);
     }
   }
   return { grown, notes };
@@ -72,9 +72,9 @@ export function compare(measured: Baseline, baseline: Baseline): Comparison {
 
 const majorOf = ({ node }: Baseline) => node.split('.')[0];
 
-const told = (value: number) => value.toLocaleString('en-US');
+const shown = (value: number) => value.toLocaleString('en-US');
 
 function amount(change: number, before: number): string {
   const size = Math.abs(change);
-  return before === 0 ? told(size) : `${told(size)} (${((size / before) * 100).toFixed(0)} %)`;
+  return before === 0 ? shown(size) : `${shown(size)} (${((size / before) * 100).toFixed(0)} %)`;
 }

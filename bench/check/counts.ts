@@ -1,7 +1,6 @@
 /**
- * Cost of each row in one mode of ours, without HTTP in front, in a process of its own: `counts.ts <mode>
- * <url>` counts calls and bytes, and with `characters` as a third argument the source that runs, which slows
- * the code down.
+ * Measures the cost of each row in one mode, without the HTTP server, in a separate process. `counts.ts <mode> <url>` counts
+ * calls and bytes; with `characters` as a third argument, it counts source run instead, which slows the code down.
  */
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
@@ -14,17 +13,17 @@ import { SERVERS } from '../race/servers.ts';
 import { callsTo } from '../race/service.ts';
 import type { Figures } from './baseline.ts';
 
-/** Operations until all that is held, learned and compiled on first use is there. */
+/** Operations until everything that is cached, learned or compiled on first use is in place. */
 const WARM_UP = 50;
 const SAMPLES = 9;
-/** Few enough that the young generation holds all that they allocate. */
+/** Few enough that all they allocate fits into the young generation. */
 const SAMPLE_OPERATIONS = 10;
 const AT_ONCE = 10;
 const ROUNDS_AT_ONCE = 3;
 
 const [mode, url = '', what] = process.argv.slice(2);
 const server = SERVERS.find((each) => each.mode === mode);
-if (server === undefined) throw new Error(`There is no mode ${mode}.`);
+if (server === undefined) throw new Error(`Unknown mode: ${mode}.`);
 
 const measured: Record<string, Partial<Figures>> = {};
 for (const row of ROWS) {
@@ -35,7 +34,7 @@ for (const row of ROWS) {
 console.log(`figures ${JSON.stringify(measured)}`);
 process.exit();
 
-/** A gateway that has answered a row often enough to know all that it ever will. */
+/** Opens a gateway and warms it up with the row. */
 async function openGateway(row: Row, env: Readonly<Record<string, string>>) {
   const observer = {
     operation() {},
@@ -86,7 +85,7 @@ async function figuresOf(gateway: Gateway, row: Row): Promise<Partial<Figures>> 
   };
 }
 
-/** Bytes of one operation, on the heap; too few if something was collected during it. */
+/** Bytes that one operation allocates on the heap; too few if something was collected meanwhile. */
 async function bytesAllocated(gateway: Gateway, row: Row): Promise<number> {
   const requests = Array.from({ length: SAMPLE_OPERATIONS }, () => requestOf(row));
   globalThis.gc?.({ type: 'minor' });
@@ -95,7 +94,7 @@ async function bytesAllocated(gateway: Gateway, row: Row): Promise<number> {
   return (process.memoryUsage().heapUsed - before) / SAMPLE_OPERATIONS;
 }
 
-/** The request as the server would hand it over: a text of its own, and a signal only if somebody listens. */
+/** The request as the server would pass it on: a new string for the query, and a signal only on demand. */
 function requestOf({ query }: Row): GatewayRequest {
   return {
     method: 'POST',

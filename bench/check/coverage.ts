@@ -1,4 +1,4 @@
-/** Preloaded before anything else is compiled: V8 counts how often each part of the code runs. */
+/** Preloaded, so that V8 counts from the start how often each block of code runs. */
 import { Session } from 'node:inspector/promises';
 
 const session = new Session();
@@ -13,8 +13,8 @@ interface Range {
 }
 
 /**
- * Characters of source that have run since the last time: the runs of each part, by its length. It depends on
- * the code, and not on the machine. Code of V8 and Node in a language of their own is not in it.
+ * Characters of source run since the previous call: the number of runs of each block times its length. It depends on the
+ * code, not on the speed of the machine. Native code of V8 and Node is not counted.
  */
 export async function charactersRun(): Promise<number> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
@@ -24,7 +24,7 @@ export async function charactersRun(): Promise<number> {
     .reduce((sum, count) => sum + count, 0);
 }
 
-/** Parts stand in one another: each counts without those within it. */
+/** Ranges are nested: each counts without those within it. */
 function charactersIn(ranges: readonly Range[]): number {
   const sorted = ranges.toSorted((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
   const around: Range[] = [];

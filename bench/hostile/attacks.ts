@@ -3,10 +3,10 @@ import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
 /** An attack by a client without a valid key. */
 export interface Attack {
   readonly name: string;
-  /** The bodies that are sent, one after the other. */
+  /** The bodies, which are sent one after the other. */
   readonly bodies: () => Iterable<Body>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if each body comes with a key of its own, rather than all with one. */
+  /** True if each body has a different key. */
   readonly hasManyKeys?: boolean;
 }
 
@@ -23,7 +23,7 @@ function names(count: number, prefix: string): string[] {
 }
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** All that have the form of a country code. */
+/** Everything that looks like a country code. */
 const CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 
 /** Fragments each of which spreads the next one twice: 2^levels paths through a few hundred bytes. */
@@ -62,10 +62,10 @@ const TABLES = `query($c:[CountryCode!]){${names(50, 'a')
   .map((a, i) => `${a}:observations(countryCodes:$c,metricKeys:["m${i}"],latest:true){value}`)
   .join(' ')}}`;
 
-/** A valid document of 24 KB that is mostly operations that don't run. */
+/** A valid document of 24 KB, nearly all of it operations that are not executed. */
 function long(name: string): Body {
-  const others = names(600, '').map((_, i) => `query a_name_of_its_own_${i}{quota{plan}}`);
-  return { query: `query ${name}{quota{plan}} ${others.join('')}`, operationName: name };
+  const unused = names(600, '').map((_, i) => `query a_name_of_its_own_${i}{quota{plan}}`);
+  return { query: `query ${name}{quota{plan}} ${unused.join('')}`, operationName: name };
 }
 
 function small(name: string): Body {
@@ -76,7 +76,7 @@ const thrice = (bodies: readonly Body[]) => bodies.flatMap((body) => [body, body
 
 const BRANCHES = ['profile', 'signals', 'offices', 'tickers'];
 
-/** Selections of 2,700 different objects, none of them under an alias. */
+/** Selections of 2,700 different objects, without aliases. */
 function branching(): string {
   const below = (depth: number): string =>
     depth === 0
@@ -92,7 +92,7 @@ const ALL_BY_FRAGMENT =
 const BELOW_INDICATORS = '{indicators{key observations(fromYear:1950){id value}}}';
 const ALL_LATEST = '{observations(latest:true){value}}';
 
-/** Asks as tools do of the schema, under many names. */
+/** The introspection that tools send, under many aliases. */
 const introspections = (count: number, first = '') =>
   `{${first} ${names(count, 'a')
     .map(
@@ -167,7 +167,7 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** One attack's requests. A key that no service has ever given stands in each. */
+/** The requests of an attack. Each has a key that the service never issued. */
 export function* requestsOf({
   bodies,
   headers = {},

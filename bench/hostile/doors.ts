@@ -10,9 +10,10 @@ import { createLog } from '../../src/server/log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 
-/** One request to a door that asks for no key, or comes without a good one. */
+/** One request to an entry point that needs no key, or without a valid one. */
 export interface DoorAttack {
   readonly name: string;
+  /** The port that it is sent to. */
   readonly door: 'main' | 'admin';
   readonly method: 'GET' | 'POST' | 'QUERY';
   readonly path: string;
@@ -24,7 +25,7 @@ const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const called = (name: string, given: object) =>
   json({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
 
-/** Words of one letter each, as many as a body has room for. */
+/** Words of one letter, as many as fit into a body. */
 const WORDS = 'a e i o n r s t '.repeat(65_000);
 const NESTED = '['.repeat(500_000);
 const SEARCH = 'query($w: String!) { indicators(search: $w) { key } }';
@@ -82,7 +83,7 @@ export const DOOR_ATTACKS: readonly DoorAttack[] = [
 
 const CARD = '"A name."\nquery Card($code: CountryCode!) { country(code: $code) { name } }';
 
-/** Opens the whole program, with all of its doors. Returns the function that sends a request to one, and its outcome. */
+/** Opens the whole program with all entry points. Returns a function that sends a request and returns its status. */
 export async function openDoors(upstreamUrl: string, key: string) {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
   const file = (name: string, content: unknown) => {

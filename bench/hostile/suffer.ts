@@ -1,4 +1,4 @@
-/** Lets one attack happen to a gateway of its own, and prints its outcome as JSON. */
+/** Runs one attack on a new gateway, and prints its outcome as JSON. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
@@ -7,20 +7,20 @@ import { plugins } from '../../src/plugins.ts';
 import { ATTACKS, type Attack, requestOf, requestsOf } from './attacks.ts';
 import { DOOR_ATTACKS, type DoorAttack, openDoors } from './doors.ts';
 
-/** Outcome of an attack. Times are those of the processor in milliseconds, memory is in bytes. */
+/** Outcome of an attack. Times are CPU times in milliseconds. */
 export interface Suffered {
   readonly requests: number;
   readonly requestBytes: number;
-  /** Codes of errors, or `ok`, and how often each came. */
+  /** Number of responses by error code, status or `ok`. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Of the dearest request. */
-  readonly processorMs: number;
-  /** Of the longest turn of the event loop. */
+  /** Of the most expensive request. */
+  readonly cpuMs: number;
+  /** The longest turn of the event loop. */
   readonly blockMs: number;
-  /** Growth of the process at its largest. */
+  /** Peak growth of the process. */
   readonly peakBytes: number;
-  /** Growth that is left when all is over. */
-  readonly keptBytes: number;
+  /** Growth of the heap after everything has ended and been collected. */
+  readonly retainedBytes: number;
 }
 
 const [name = '', upstreamUrl = '', key = ''] = process.argv.slice(2);
@@ -29,7 +29,7 @@ const atDoor = DOOR_ATTACKS.find((one) => one.name === name);
 
 const result =
   attack !== undefined ? await byOperations(attack) : atDoor !== undefined ? await byDoor(atDoor) : null;
-if (result === null) throw new Error(`There is no attack ${name}.`);
+if (result === null) throw new Error(`Unknown attack: ${name}.`);
 process.stdout.write(`${JSON.stringify(result)}\n`);
 process.exit(0);
 
@@ -46,12 +46,12 @@ async function byOperations(attack: Attack): Promise<Suffered> {
   return suffer(requests, bytes, async (request) => codesIn(await answerOf(gateway, request)));
 }
 
-/** The client is of the same process, so that what it takes counts as well. */
+/** The client runs in the same process, so its cost is included. */
 async function byDoor(attack: DoorAttack): Promise<Suffered> {
   const send = await openDoors(upstreamUrl, key);
   const ordinary = DOOR_ATTACKS.filter(({ path, body }) => path.length + (body?.length ?? 0) < 1_000);
   for (let round = 0; round < 30; round += 1) for (const one of ordinary) await send(one);
-  // Others have sent bodies as long before.
+  // Long bodies are part of the warm-up, since real gateways have received some.
   const long = { ...attack, headers: {}, body: Buffer.from(JSON.stringify({ query: 'x'.repeat(900_000) })) };
   if (attack.body !== undefined) for (let round = 0; round < 5; round += 1) await send(long);
   return suffer([attack], attack.path.length + (attack.body?.length ?? 0), send);
@@ -63,7 +63,7 @@ async function suffer<Sent>(
   send: (request: Sent) => Promise<string>,
 ): Promise<Suffered> {
   const outcomes: Record<string, number> = {};
-  let processorMs = 0;
+  let cpuMs = 0;
   await settle();
   const before = process.memoryUsage();
   const largestBefore = process.resourceUsage().maxRSS * 1024;
@@ -72,7 +72,7 @@ async function suffer<Sent>(
     const cpu = process.cpuUsage();
     const outcome = await send(request);
     const { user, system } = process.cpuUsage(cpu);
-    processorMs = Math.max(processorMs, (user + system) / 1000);
+    cpuMs = Math.max(cpuMs, (user + system) / 1000);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     await nextTurn();
   }
@@ -84,14 +84,14 @@ async function suffer<Sent>(
     requests: requests.length,
     requestBytes,
     outcomes,
-    processorMs,
+    cpuMs,
     blockMs,
     peakBytes: Math.max(0, largest - Math.max(largestBefore, before.rss)),
-    keptBytes: Math.max(0, process.memoryUsage().heapUsed - before.heapUsed),
+    retainedBytes: Math.max(0, process.memoryUsage().heapUsed - before.heapUsed),
   };
 }
 
-/** Measures the longest turn of the event loop, by the processor's time: other processes make none longer. */
+/** Measures the longest turn of the event loop in CPU time, which other processes don't affect. */
 function watchTurns(): { stop(): number } {
   let longestMs = 0;
   let last = process.threadCpuUsage();
@@ -124,7 +124,7 @@ function codesIn(text: string): string {
   return [...new Set(errors.map(({ extensions }) => extensions.code))].join(' ') || 'ok';
 }
 
-/** Has the code compiled and the heap grown to the needs of ordinary operations. */
+/** Has the code compiled, and the heap grown to what ordinary operations need. */
 async function warmUp(gateway: Gateway): Promise<void> {
   const queries = [
     '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }',

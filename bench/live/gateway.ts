@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { startServing } from '../../test/support/serving.ts';
 
-/** Heap that a gateway may take. */
+/** Limit of a gateway's heap. */
 const HEAP_MIB = 256;
 
 export interface GatewayParts {
@@ -10,15 +10,15 @@ export interface GatewayParts {
   readonly pollSeconds: number;
 }
 
-/** A gateway as a user starts it. */
+/** Starts a gateway as a user does. */
 export async function startGateway({ serviceUrl, redisUrl, pollSeconds }: GatewayParts) {
   const { child, url } = await startServing({
-    // Ends it beyond that, so that growth is told from garbage that nobody has collected as yet.
+    // A small heap, so that garbage is collected before it looks like growth.
     nodeArgs: [`--max-old-space-size=${HEAP_MIB}`],
     env: {
       COUNTRY_DATA_URL: serviceUrl,
       CACHE_URL: redisUrl,
-      // Waits long for the store, on a busy machine too: its late values count as not held.
+      // Long, for a busy machine: values that come later count as cache misses.
       CACHE_TIMEOUT_MS: '5000',
       SUBSCRIPTIONS: 'on',
       SUBSCRIPTIONS_POLL_SECONDS: String(pollSeconds),
@@ -34,12 +34,12 @@ export async function startGateway({ serviceUrl, redisUrl, pollSeconds }: Gatewa
       child.kill(signal);
       await ended;
     },
-    /** A number that its metrics tell. */
+    /** The value of one of its metrics. */
     async metric(name: string): Promise<number> {
       const text = await (await fetch(new URL('/metrics', url))).text();
       return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? ([\\d.e+]+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
     },
-    /** Sends so many operations under a key, to show that its plan allows more than the smallest one does. */
+    /** Sends operations one after the other. */
     async ask(key: string, queries: readonly string[]): Promise<void> {
       for (const query of queries) {
         const answer = await fetch(url, {

@@ -4,7 +4,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { METRIC } from './service.ts';
 
-/** A client that subscribes to all figures of a metric and reads nothing that it is told. */
+/** Opens a subscription to all figures of a metric, and never reads from its socket. */
 export async function subscribeWithoutReading(url: string, key: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -22,7 +22,7 @@ export async function subscribeWithoutReading(url: string, key: string): Promise
   return socket;
 }
 
-/** Opens so many subscriptions that are told nothing, each on a connection of its own. */
+/** Opens subscriptions that get no changes, each on a separate connection. Returns a function that closes them. */
 export function subscribeIdly(url: string, key: string, count: number): () => void {
   const clients = Array.from({ length: count }, () => {
     const client = createClient({

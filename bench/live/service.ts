@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 
-/** Limits beyond any need of this, for every key: those of plans are tested elsewhere. */
+/** Limits that are never reached. */
 const AMPLE = { requestsPerMinute: 100_000, monthlyRequests: 1_000_000_000 };
 
 const SOURCE = 'world_bank_wdi';
 export const METRIC = 'population_total';
 
-/** The sandbox, with figures of one metric that are revised, and counts of its requests. */
+/** Starts the sandbox. The figures of one metric can be revised, and its requests are counted. */
 export async function startService() {
   const sandbox = createSandbox({ plans: { free: AMPLE, analyst: AMPLE, team: AMPLE } });
   const { url } = await sandbox.listen();
@@ -25,14 +25,14 @@ export async function startService() {
   return {
     url,
     close: sandbox.close,
-    /** The source has run, and all figures of the metric are others. */
+    /** Has the source run, and all figures of the metric change. */
     revise(round: number): void {
       factor = 1 + round / 100;
       sandbox.refresh(SOURCE);
     },
-    /** A source has run of which nobody asked for a figure. */
+    /** Has a source run whose figures nobody has requested. */
     runAnother: () => sandbox.refresh('afrobarometer_rounds'),
-    /** Requests since the last look, by route and key. */
+    /** Number of requests since the previous call, by route and key. */
     calls(): ReadonlyMap<string, number> {
       const counts = new Map<string, number>();
       for (const { route, key } of sandbox.log)
@@ -40,16 +40,16 @@ export async function startService() {
       sandbox.log.clear();
       return counts;
     },
-    /** Latest figures as the service has them now, by country. */
+    /** The current latest figures of the service, by country. */
     async figures(codes: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const search = `country_codes=${codes}&metric_keys=${METRIC}&latest=true`;
       const answer = await fetch(`${url}/v1/data?${search}`, {
         headers: { authorization: `Bearer ${sandbox.keys.team}` },
       });
       const { data } = (await answer.json()) as { data: { country_code: string; value: number }[] };
-      // Takes out its own request alone: others may have asked at the same time.
-      const own = sandbox.log.findLastIndex(({ query }) => query.country_codes === String(codes));
-      sandbox.log.splice(own, 1);
+      // Removes only this request: gateways may have sent others meanwhile.
+      const at = sandbox.log.findLastIndex(({ query }) => query.country_codes === String(codes));
+      sandbox.log.splice(at, 1);
       return new Map(data.map(({ country_code: code, value }) => [code.toUpperCase(), value]));
     },
   };
@@ -57,10 +57,10 @@ export async function startService() {
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** Waits until something holds; false if it doesn't in time. */
-export async function until(holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<boolean> {
+/** Waits until a condition is true; returns false if it isn't in time. */
+export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<boolean> {
   const endsAtMs = performance.now() + withinMs;
-  while (!(await holds())) {
+  while (!(await isTrue())) {
     if (performance.now() > endsAtMs) return false;
     await pause(50);
   }

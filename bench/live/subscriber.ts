@@ -12,14 +12,14 @@ const QUERY = `subscription ($codes: [CountryCode!], $keys: [String!]) {
   }
 }`;
 
-/** Time that a client waits before it comes back, in milliseconds. */
+/** Milliseconds that a client waits before it reconnects. */
 const RETRY_MS = 200;
 
 export interface SubscriberParts {
   readonly transport: 'ws' | 'sse';
   readonly key: string;
   readonly codes: readonly string[];
-  /** Address to connect to now: asked each time. */
+  /** Called for each connection. */
   readonly url: () => string;
 }
 
@@ -37,15 +37,15 @@ interface Event {
   readonly revision: string;
 }
 
-/** A client of a transport's own library, and its knowledge from all that it was told. */
+/** A client with the library of a transport, and the figures that all its events add up to. */
 export class Subscriber {
   readonly codes: readonly string[];
   /** Figures by identifier. */
   readonly #figures = new Map<string, { readonly code: string; readonly value: number }>();
-  /** Values of the first country, in the order they were told in; whole events begin it anew. */
-  readonly told: number[] = [];
+  /** Values of the first country, in the order in which they were received. */
+  readonly received: number[] = [];
   readonly problems: string[] = [];
-  /** Whole events: one for each time that it has connected. */
+  /** Events with all figures: one for each connection. */
   wholes = 0;
   #revision = '';
   readonly #stop: () => void;
@@ -83,15 +83,16 @@ export class Subscriber {
     }
   }
 
-  /** Values by country, as it knows them. */
+  /** Values by country. */
   figures(): ReadonlyMap<string, number> {
     return new Map([...this.#figures.values()].map(({ code, value }) => [code, value]));
   }
 
-  knows(figures: ReadonlyMap<string, number>): boolean {
-    const known = this.figures();
+  has(figures: ReadonlyMap<string, number>): boolean {
+    const current = this.figures();
     return (
-      known.size === this.codes.length && this.codes.every((code) => known.get(code) === figures.get(code))
+      current.size === this.codes.length &&
+      this.codes.every((code) => current.get(code) === figures.get(code))
     );
   }
 
@@ -102,23 +103,23 @@ export class Subscriber {
   #take({ data, errors }: { data?: unknown; errors?: unknown }): void {
     const event = (data as { observationsChanged: Event | null } | null)?.observationsChanged;
     if (errors !== undefined || event == null) {
-      this.problems.push(`told of errors: ${JSON.stringify(errors)}`);
+      this.problems.push(`errors: ${JSON.stringify(errors)}`);
       return;
     }
     if (event.isWhole) {
       this.wholes += 1;
       this.#figures.clear();
     } else if (event.revision <= this.#revision) {
-      this.problems.push(`a revision that is no later: ${event.revision} after ${this.#revision}`);
+      this.problems.push(`a revision out of order: ${event.revision} after ${this.#revision}`);
     }
     this.#revision = event.revision;
     for (const { kind, observation, formerId } of event.changes) {
       if (formerId !== null && !this.#figures.delete(formerId))
-        this.problems.push(`not known before: ${formerId}`);
+        this.problems.push(`a change of an unknown figure: ${formerId}`);
       if (kind === 'REMOVED') continue;
       const { id, value, country } = observation;
       this.#figures.set(id, { code: country.code, value });
-      if (country.code === this.codes[0]) this.told.push(value);
+      if (country.code === this.codes[0]) this.received.push(value);
     }
   }
 }

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-/** One answer: its status, its time from the first byte sent to the last received, and its beginning. */
+/** One response: its status, the time from the first byte sent to the last received, and its beginning. */
 export interface Answered {
   readonly status: number;
   readonly ms: number;
   readonly start: string;
 }
 
-/** Characters of an answer that are looked at. */
+/** Characters of a response that are examined. */
 const START_LENGTH = 60;
 
 /**
- * A kept-alive connection that has one request at a time on its way. It reads no more of answers than their status and length, so
- * that one process can ask for more than a gateway can answer.
+ * A keep-alive connection with one request in flight at a time. It reads only the status, the length and the beginning of
+ * responses, so that one process can send more than a gateway can answer.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -21,7 +21,7 @@ export class Connection {
   #sentAtMs = 0;
   #status = 0;
   #start = '';
-  /** Bytes of the body that are still to come; null while the head is. */
+  /** Bytes of the body that are still missing; null before the head is complete. */
   #left: number | null = null;
   #text = '';
 
@@ -34,7 +34,7 @@ export class Connection {
     this.#socket.on('close', () => this.#finish(0));
   }
 
-  /** @param headers as lines, each with its end */
+  /** @param headers as lines, each with its CRLF */
   ask(body: string, headers: string): Promise<Answered> {
     this.#sentAtMs = performance.now();
     this.#socket.write(`${this.#head}${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);

@@ -1,6 +1,6 @@
 /**
- * Load of one kind, in a process of its own. Argument: an `Order` as JSON; prints a `Tally` as JSON when the time is
- * over.
+ * Generates load of one kind, in a separate process. Argument: an `Order` as JSON; prints a `Tally` as JSON when the time
+ * is over.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answered, Connection } from './connection.ts';
@@ -11,19 +11,20 @@ export interface Order {
   readonly kind: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests a second in all; left out, each connection asks again as soon as it has its answer. */
+  /** Requests a second of all connections; by default, each sends its next request as soon as it has a response. */
   readonly perSecond?: number;
 }
 
 export interface Tally {
   readonly seconds: number;
   readonly sent: number;
-  /** Answers with data and without errors. */
+  /** Responses with data and without errors. */
   readonly useful: number;
   /** 503, with `OVERLOADED`. */
   readonly refused: number;
-  readonly others: number;
-  /** Of the useful ones. */
+  /** All other responses. */
+  readonly wrong: number;
+  /** Of useful responses. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly mostMs: number;
@@ -31,9 +32,9 @@ export interface Tally {
 
 const order: Order = JSON.parse(process.argv[2] ?? '{}');
 const { url, kind, connections, seconds, perSecond } = order;
-if (!isKind(kind)) throw new Error(`There is no kind ${kind}.`);
+if (!isKind(kind)) throw new Error(`Unknown kind: ${kind}.`);
 
-let [sent, refused, others] = [0, 0, 0];
+let [sent, refused, wrong] = [0, 0, 0];
 const times: number[] = [];
 
 function note({ status, ms, start }: Answered): void {
@@ -41,11 +42,11 @@ function note({ status, ms, start }: Answered): void {
   else if (status === 200 && start.includes('"explain":{')) times.push(ms);
   else if (status === 503 && start.startsWith('{"errors":[{"message":"The gateway is overloaded'))
     refused += 1;
-  else others += 1;
+  else wrong += 1;
 }
 
-/** Connections that ask for something small before the time counts. */
-const MOST_LEADING = 64;
+/** Connections that are warmed up. */
+const MAX_WARMED_UP = 64;
 
 function askedFor(kind: Kind): [body: string, headers: string] {
   const { body, headers } = requestOf(kind);
@@ -53,8 +54,8 @@ function askedFor(kind: Kind): [body: string, headers: string] {
 }
 
 const pool = Array.from({ length: connections }, () => new Connection(url));
-// Connections are made, and code becomes hot, before the time counts.
-await Promise.all(pool.slice(0, MOST_LEADING).map((connection) => connection.ask(...askedFor('small'))));
+// Unmeasured: opens connections, and has code compiled.
+await Promise.all(pool.slice(0, MAX_WARMED_UP).map((connection) => connection.ask(...askedFor('small'))));
 const startedAtMs = performance.now();
 const endsAtMs = startedAtMs + seconds * 1000;
 
@@ -67,7 +68,7 @@ async function closed(connection: Connection): Promise<void> {
   while (performance.now() < endsAtMs) await ask(connection);
 }
 
-/** Each request at its time, as long as there is a connection that has nothing to do. */
+/** Open load: sends each request when it is due, if a connection is idle. */
 async function open(rate: number): Promise<void> {
   const idle = [...pool];
   let due = 0;
@@ -78,7 +79,7 @@ async function open(rate: number): Promise<void> {
       if (connection === undefined) break;
       void ask(connection).then(() => idle.push(connection));
     }
-    // Makes up for no request that found no connection.
+    // Requests that found no idle connection are skipped.
     due = Math.max(due, target - rate / 100);
     await pause(1);
   }
@@ -93,7 +94,7 @@ const tally: Tally = {
   sent,
   useful: times.length,
   refused,
-  others,
+  wrong,
   p50Ms: at(0.5),
   p99Ms: at(0.99),
   mostMs: at(1),

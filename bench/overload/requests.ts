@@ -3,19 +3,19 @@ import { getIntrospectionQuery } from 'graphql';
 import { keys } from '../../src/sandbox/access.ts';
 import { indicators } from '../../src/sandbox/catalogue/indicators.ts';
 
-/** Requests by kind. No two of a kind are the same, but for those for the schema. */
+/** Kinds of requests. No two requests of a kind are equal, except for introspection. */
 export type Kind = keyof typeof KINDS;
 
 interface Request {
   readonly body: string;
-  /** Lines of headers. */
+  /** Lines, each with its CRLF. */
   readonly headers: string;
 }
 
-/** Measures of a page: as many as make it an operation that is worth refusing others for. */
+/** Enough figures to make the page an expensive operation. */
 const METRICS = indicators.slice(0, 24).map(({ key }) => key);
 
-/** A time that no figure is as old as, another one each time: so that no answer is repeated. */
+/** An age that no figure reaches, different each time: so that no cached response is sent. */
 let lastMaxAge = 100_000;
 function maxAge(): number {
   lastMaxAge += 1;
@@ -38,7 +38,7 @@ const INTROSPECTION = getIntrospectionQuery();
 const word = () => `w${randomBytes(8).toString('hex')}`;
 
 const KINDS = {
-  /** All latest figures, none of which has to be fetched. */
+  /** All latest figures, all of them cached. */
   all: () => ofTeam(ALL, { maxAge: maxAge() }),
   explain: () => ofTeam(ALL, { maxAge: maxAge() }, 'x-explain: 1\r\n'),
   introspection: () => ofTeam(INTROSPECTION),
@@ -46,7 +46,7 @@ const KINDS = {
   small: () => ofTeam(SMALL, { maxAge: maxAge() }),
   /** A dashboard: two dozen figures of all countries. */
   page: () => ofTeam(PAGE, { maxAge: maxAge() }),
-  /** Documents and keys that have never been seen. */
+  /** Each with a new document and a new key. */
   flood: () => ({
     body: JSON.stringify({
       query: `query ${word()} { ${word()}: country(code: "KE") { ${word()}: observation(metricKey: "${word()}") { value } } }`,

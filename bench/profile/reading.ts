@@ -1,8 +1,7 @@
 /**
- * Times of each step from the bytes of a body to its records, in microseconds of the processor, without load
- * and without HTTP: `npm run bench:profile -- reading`, or `-- reading half` where half of the rows change in
- * place of a tenth. No two bodies have the same bytes, and each step is repeated in runs of its own, of which
- * the least counts: a machine that is shared makes some slower, none faster.
+ * CPU time, in microseconds, of each step from the bytes of a body to its records, without load and HTTP:
+ * `npm run bench:profile -- reading`, or `-- reading half` if half of the rows change instead of a tenth. No two bodies have
+ * the same bytes. Each step is run many times, and the fastest run counts: other load on the machine only slows runs down.
  */
 
 import { createStringPool } from '../../src/observations/string-pool.ts';
@@ -33,10 +32,10 @@ const BODIES: readonly { readonly name: string; readonly target: string }[] = [
   },
 ];
 
-/** Bodies of one address, each with other bytes. */
+/** Bodies from one URL, no two with the same bytes. */
 const COPIES = 40;
 const RUNS = 60;
-/** Bytes that are worked through in a run: some milliseconds of each step. */
+/** Bytes that are processed in one run of a step, which takes some milliseconds. */
 const RUN_BYTES = 4_000_000;
 
 interface Sent {
@@ -59,7 +58,7 @@ const stepsFor = (target: string): readonly Step[] => {
       ? (body) => decodeCountries(body, route)
       : (body) => decodeObservations(body, route, 0).rows;
   return [
-    ['is it the last one?', ({ received }) => received.equals(lastOf.get(received)?.bytes ?? NONE)],
+    ['compare with the previous one', ({ received }) => received.equals(lastOf.get(received)?.bytes ?? NONE)],
     ['bytes (copy)', ({ received }) => received.copy()],
     ['text', ({ bytes }) => bytes.toString()],
     ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
@@ -67,14 +66,14 @@ const stepsFor = (target: string): readonly Step[] => {
     ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
     ['nesting', ({ body }) => isDeep(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
-    ['envelope and records, of known rows', ({ body }) => decode(body)],
-    ['entries (common texts)', ({ body }) => common([{ rows: decode(body) as never }])],
+    ['envelope and records, rows already decoded', ({ body }) => decode(body)],
+    ['entries (shared strings)', ({ body }) => common([{ rows: decode(body) as never }])],
     [
-      'all of it, in a row',
+      'all of it, whole body',
       ({ received }) => {
         const bytes = received.copy();
         const body = parseExactly(bytes.toString());
-        if (isDeep(body)) throw new Error('The body is not as it should be.');
+        if (isDeep(body)) throw new Error('The body is nested too deeply.');
         return decode(body);
       },
     ],
@@ -93,7 +92,7 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
   const sent: Sent[] = [];
   for (let i = 0; i < COPIES; i += 1) {
     const bytes = Buffer.from(await (await fetch(upstream.url + target)).arrayBuffer());
-    // Pieces as they come from a socket.
+    // Chunks as they come from a socket.
     const pieces: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 65_536) pieces.push(bytes.subarray(at, at + 65_536));
     const received = new ReceivedBody(pieces);
@@ -105,7 +104,7 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
   return sent;
 }
 
-/** Microseconds of the processor of one body in one run, collection of its garbage included. */
+/** CPU time in microseconds of one body in one run, garbage collection included. */
 function microseconds([, run]: Step, sent: readonly Sent[], count: number): number {
   const before = process.cpuUsage();
   for (let i = 0; i < count; i += 1) run(sent[i % sent.length] as Sent);
@@ -116,7 +115,7 @@ function microseconds([, run]: Step, sent: readonly Sent[], count: number): numb
 export async function profileReading(bodies: Bodies): Promise<void> {
   await using upstream = await startUpstream(undefined, bodies);
   const columns: Map<string, number>[] = [];
-  const head: string[] = ['µs of the processor a body'];
+  const head: string[] = ['CPU µs per body'];
   for (const { name, target } of BODIES) {
     const sent = await bodiesOf(upstream, target);
     const size = sent[0]?.bytes.length ?? 1;
@@ -125,7 +124,7 @@ export async function profileReading(bodies: Bodies): Promise<void> {
     const steps = stepsFor(target).filter(
       ([step]) => !step.startsWith('entries') || target !== '/v1/countries',
     );
-    // Runs steps in turn, so that each meets all moods of the machine; the first runs are compiled in.
+    // Steps are run in turn, so that other load on the machine affects all of them. The first runs are warm-up.
     for (let round = 0; round < RUNS; round += 1) {
       for (const step of steps) {
         const us = microseconds(step, sent, count);

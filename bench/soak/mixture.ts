@@ -12,10 +12,10 @@ export interface SoakRequest {
 const CODES = countries.map(({ code }) => code.toUpperCase());
 const METRICS = indicators.map(({ key }) => key);
 
-/** Operations that are drawn at once. */
+/** Operations that are drawn in one batch. */
 const ROUND = 1_000;
 
-/** Chances of things that not every request has. */
+/** Probabilities of what a request may have. */
 const CHANCES = { wide: 0.3, madeUp: 0.02, ownText: 0.05, compressed: 0.5, table: 0.03 };
 
 type Asked = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ const LATEST = `query Latest($keys: [String!], $maxAge: Int) {
   }
 }`;
 
-/** Operations that hardly anything answers that is held: figures of all countries and metrics, evenly drawn, and lists. */
+/** Operations with few cache hits: lists, and figures of all countries and metrics, uniformly drawn. */
 const WIDE: readonly Draw[] = [
   (dice) => ({
     query: SERIES,
@@ -58,8 +58,8 @@ const WIDE: readonly Draw[] = [
 ];
 
 /**
- * Requests without end, the same for the same seed, under so many keys: of skewed operations, which much that is held
- * answers, and of wide ones; some in texts that nobody has sent before, and some under keys that nobody has.
+ * An endless sequence of requests under this many keys, the same for the same seed. Most are skewed operations with many
+ * cache hits, the others wide ones with few. Some have a text that was never sent before, some a key that doesn't exist.
  */
 export function* drawRequests(keys: number, seed: number): Generator<SoakRequest> {
   const dice = new Dice(seed);

@@ -1,7 +1,7 @@
 /**
- * `node bench/soak/picture.ts 256.log 512.log 1024.log 512-redis.log > docs/images/soak.svg`: draws soaks from the lines that
- * `npm run soak` has printed of each. Words after the number in the name of a log are told beside its line.
- * `npm run soak -- --together --picture FILE` makes both.
+ * `node bench/soak/picture.ts 256.log 512.log 1024.log 512-redis.log > docs/images/soak.svg`: draws a chart from logs of
+ * `npm run soak`, one line for each. Words after the number in the name of a log label its line.
+ * `npm run soak -- --together --picture FILE` runs soaks and draws them.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,15 +10,15 @@ import { fileURLToPath } from 'node:url';
 /** Memory of a program within its budget, in MB (10⁶ bytes). */
 export interface SoakSeries {
   readonly budgetMb: number;
-  /** Words about it that stand beside its line. */
+  /** Label of its line. */
   readonly note: string;
-  /** The most of each line's time. */
+  /** The peak of each minute. */
   readonly points: readonly { readonly minute: number; readonly mostMb: number }[];
 }
 
 const LINE = /^(\d+) MB, minute ([\d.]+): [\d.]+ MB, ([\d.]+) at most;/gm;
 
-/** @param name the file that the text is of */
+/** @param name of the log file */
 export function seriesIn(text: string, name: string): SoakSeries {
   const lines = [...text.matchAll(LINE)];
   return {
@@ -38,7 +38,7 @@ function noteIn(name: string): string {
 const SIZE = { width: 760, height: 420 };
 const PLOT = { left: 72, right: 190, top: 20, bottom: 44 };
 
-/** Readable on a page of either colour, since it brings its background. */
+/** Has a background of its own, so that it is readable on light and dark pages. */
 const STYLE = `
   svg { font: 13px system-ui, sans-serif }
   .ground { fill: #fff } text { fill: #333 } .grid { stroke: #e4e4e4 } .budget { stroke: #777; stroke-dasharray: 6 4 }
@@ -49,7 +49,7 @@ const STYLE = `
     .c0 { stroke: #6cb2ff } .c1 { stroke: #ffa166 } .c2 { stroke: #6fd08f } .c3 { stroke: #d4a1f5 }
   }`;
 
-/** Draws the memory of programs over time, below dashed lines of their budgets. */
+/** Draws memory over time, with the budgets as dashed lines. */
 export function drawSoaks(all: readonly SoakSeries[]): string {
   const budgets = [...new Set(all.map(({ budgetMb }) => budgetMb))].toSorted((a, b) => a - b);
   const lastMinute = Math.max(...all.flatMap(({ points }) => points.map(({ minute }) => minute)));
@@ -102,10 +102,10 @@ ${[...grid, ...minutes, ...bounds, ...lines, ...names].join('\n')}
 const steps = (most: number, by: number) =>
   Array.from({ length: Math.floor(most / by) + 1 }, (_, i) => i * by);
 
-/** Room between two names, in pixels. */
+/** Minimum distance of two labels, in pixels. */
 const NAME_HEIGHT = 18;
 
-/** Moves names down so that none lies on another, or on that of a budget. */
+/** Moves labels down so that none overlaps another, or that of a budget. */
 function spread(wanted: readonly number[], taken: readonly number[]): readonly number[] {
   const placed = [...taken];
   const ends = new Map<number, number>();

@@ -5,16 +5,16 @@ import { openFiles } from '../../test/address/publishing.ts';
 import { Dice } from '../../test/execution/dice.ts';
 import type { Answered } from './load.ts';
 
-/** Drawers at once, who ask for another picture as soon as they have one. */
-const DRAWERS = 12;
+/** Clients, each of which requests the next picture as soon as it has one. */
+const CLIENTS = 12;
 
-/** Milliseconds after which one that was told to come back does. */
-const BACK_MS = 300;
+/** Pause of a client after a 503. */
+const RETRY_MS = 300;
 
 const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG', 'ET', 'TZ', 'UG', 'RW', 'SN'];
 const METRICS = ['population_total', 'gdp_current_usd'];
 
-/** Settings of a gateway with public documents, and the issued key that they run under. */
+/** Settings of a gateway with public documents, and a store with the issued key that they use. */
 export async function openPictures() {
   const { folder, env } = openFiles();
   const store = await openKeyStore(folder.cacheUrl, 1_000);
@@ -26,7 +26,7 @@ export async function openPictures() {
   };
 }
 
-/** Half of them are PNG: hardly any is asked for twice. */
+/** The path of a picture, half of them PNG. Hardly any is requested twice, so that nearly all have to be drawn. */
 function drawPath(dice: Dice): string {
   const form = dice.pick(['.png', '.png', '.svg', '']);
   const codes = Array.from({ length: 3 }, () => dice.pick(CODES));
@@ -40,16 +40,16 @@ function drawPath(dice: Dice): string {
   return `/c/${asked}${look}`;
 }
 
-/** Has pictures drawn, one after the other by each drawer, until it is stopped. */
-export function startDrawers(url: string, seed: number) {
+/** Starts clients that request pictures until they are stopped. */
+export function startPictureClients(url: string, seed: number) {
   const { origin } = new URL(url);
   const dice = new Dice(seed);
   let isStopped = false;
   let times: number[] = [];
-  let faults: string[] = [];
+  let errors: string[] = [];
   let turnedAway = 0;
 
-  async function draw(): Promise<void> {
+  async function request(): Promise<void> {
     const sentAtMs = performance.now();
     const { status } = await fetch(origin + drawPath(dice)).then(async (answer) => {
       await answer.arrayBuffer();
@@ -58,25 +58,25 @@ export function startDrawers(url: string, seed: number) {
     times.push(performance.now() - sentAtMs);
     if (status === 503) {
       turnedAway += 1;
-      await pause(BACK_MS);
-    } else if (status !== 200) faults.push(String(status));
+      await pause(RETRY_MS);
+    } else if (status !== 200) errors.push(String(status));
   }
 
-  const drawer = async () => {
+  const client = async () => {
     while (!isStopped)
-      await draw().catch((error: Error) => {
-        if (!isStopped) faults.push(error.message);
+      await request().catch((error: Error) => {
+        if (!isStopped) errors.push(error.message);
       });
   };
-  for (let i = 0; i < DRAWERS; i += 1) void drawer();
+  for (let i = 0; i < CLIENTS; i += 1) void client();
 
   return {
     take(): Answered {
       const sorted = times.sort((a, b) => a - b);
       const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-      const taken = { operations: sorted.length, turnedAway, faults, p50Ms: at(0.5), p99Ms: at(0.99) };
-      [times, faults, turnedAway] = [[], [], 0];
-      return { ...taken, wrong: taken.faults.length };
+      const taken = { operations: sorted.length, turnedAway, errors, p50Ms: at(0.5), p99Ms: at(0.99) };
+      [times, errors, turnedAway] = [[], [], 0];
+      return { ...taken, wrong: taken.errors.length };
     },
     stop() {
       isStopped = true;
