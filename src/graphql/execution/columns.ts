@@ -6,12 +6,12 @@ import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape 
 import type { Holder, NullableColumn, Position } from './positions.ts';
 
 /**
- * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each object
- * that the selection is executed on. So a field of many objects is resolved, checked and put into the answer in one go,
- * under any parent.
+ * A response under construction, by columns: all values of one field of one selection stand together, a slot for each
+ * object that the selection is executed on. So a field is resolved, checked and built for all of them in one go, whatever
+ * their parents.
  */
 
-/** Slots made between turns of others. */
+/** Slots built between chances for other jobs to run. */
 const BLOCK_SLOTS = 256;
 
 export abstract class Column<S extends Shape = Shape> implements NullableColumn {
@@ -26,12 +26,15 @@ export abstract class Column<S extends Shape = Shape> implements NullableColumn 
   abstract isNull(slot: number): boolean;
   abstract setNull(slot: number): void;
   abstract valueAt(slot: number): unknown;
-  /** @param errors takes those of odd values */
+  /**
+   * Builds the values that `valueAt` returns.
+   * @param errors gets those of leaf properties, which are serialized only now
+   */
   abstract build(errors: FieldErrors): Steps<void>;
 }
 
 export class LeafColumn extends Column<LeafShape> {
-  /** Serialized; null for none. */
+  /** Serialized; null for missing ones. */
   readonly values: unknown[];
 
   constructor(shape: LeafShape, holder: Holder, length: number) {
@@ -54,7 +57,7 @@ export class LeafColumn extends Column<LeafShape> {
   *build(): Steps<void> {}
 }
 
-/** A column for each field that needs one. */
+/** Objects, with a column for each of their fields that needs one. */
 export class ObjectColumn extends Column {
   readonly plan: ObjectPlan;
   readonly objects: (object | null)[];
@@ -84,19 +87,23 @@ export class ObjectColumn extends Column {
   *build(errors: FieldErrors): Steps<void> {
     const { plan, objects, columns } = this;
     for (const column of columns) if (column !== undefined) yield* column.build(errors);
-    const isAnyThere = objects.some((object) => object !== null);
-    const build = isAnyThere ? (plan.builder ?? compiled(plan)).build : () => ({});
-    const odd = (index: number, slot: number, value: unknown) => this.#odd(errors, index, slot, value);
+    const hasObjects = objects.some((object) => object !== null);
+    const build = hasObjects ? (plan.builder ?? compiled(plan)).build : () => ({});
+    const fallback = (index: number, slot: number, value: unknown) =>
+      this.#serializeOrNull(errors, index, slot, value);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
-      built[slot] = object === null ? null : build(object, slot, columns, odd);
+      built[slot] = object === null ? null : build(object, slot, columns, fallback);
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     this.#built = built;
   }
 
-  /** Unless errors stay where they are, drops objects that lack a non-null property. */
+  /**
+   * Nulls objects that lack a non-null leaf property, before anything is resolved below them. With `NULL` the objects
+   * stay, and the errors are found when they are built.
+   */
   check(errors: FieldErrors): void {
     const { plan, objects } = this;
     if (errors.behavior === 'NULL' || !objects.some((object) => object !== null)) return;
@@ -120,8 +127,8 @@ export class ObjectColumn extends Column {
     }
   }
 
-  /** For a property that doesn't go into the answer as it is. */
-  #odd(errors: FieldErrors, index: number, slot: number, value: unknown): unknown {
+  /** For a property that its type's shortcut doesn't serialize; null with an error if the type refuses it. */
+  #serializeOrNull(errors: FieldErrors, index: number, slot: number, value: unknown): unknown {
     const field = this.plan.fields[index] as FieldPlan;
     if (value == null && !field.shape.isNonNull) return null;
     try {
@@ -134,6 +141,7 @@ export class ObjectColumn extends Column {
   }
 }
 
+/** A field of all objects of a column. */
 export class FieldHolder implements Holder {
   readonly objects: ObjectColumn;
   readonly field: FieldPlan;
@@ -224,37 +232,37 @@ export class ListColumn extends Column<ListShape> implements Holder {
   }
 }
 
-/** Objects of several types: a column for each, in which those of others are null. */
+/** Objects of several types: a column for each type, in which the slots of the others are null. */
 export class AbstractColumn extends Column<AbstractShape> implements Holder {
   readonly byType = new Map<ObjectPlan, ObjectColumn>();
-  readonly #chosen: (ObjectColumn | null)[];
+  readonly #columnBySlot: (ObjectColumn | null)[];
 
   constructor(shape: AbstractShape, holder: Holder, length: number) {
     super(shape, holder);
-    this.#chosen = new Array(length).fill(null);
+    this.#columnBySlot = new Array(length).fill(null);
   }
 
   choose(slot: number, plan: ObjectPlan, object: object): void {
     let objects = this.byType.get(plan);
     if (objects === undefined) {
       const shape: Shape = { kind: 'object', isNonNull: true, plan };
-      objects = new ObjectColumn(shape, this, plan, new Array(this.#chosen.length).fill(null));
+      objects = new ObjectColumn(shape, this, plan, new Array(this.#columnBySlot.length).fill(null));
       this.byType.set(plan, objects);
     }
     objects.objects[slot] = object;
-    this.#chosen[slot] = objects;
+    this.#columnBySlot[slot] = objects;
   }
 
   isNull(slot: number): boolean {
-    return this.#chosen[slot] === null;
+    return this.#columnBySlot[slot] === null;
   }
 
   setNull(slot: number): void {
-    this.#chosen[slot] = null;
+    this.#columnBySlot[slot] = null;
   }
 
   valueAt(slot: number): unknown {
-    return this.#chosen[slot]?.valueAt(slot) ?? null;
+    return this.#columnBySlot[slot]?.valueAt(slot) ?? null;
   }
 
   *build(errors: FieldErrors): Steps<void> {

@@ -3,15 +3,15 @@ import type { FieldPlan } from './plan.ts';
 import type { Holder, NullableColumn, Position } from './positions.ts';
 
 /**
- * `onError` of a request, by the draft specification. `PROPAGATE`: a missing non-null value nulls those around it.
- * `NULL`: it is null all the same. `HALT`: the first error ends the operation.
+ * `onError` of a request, by the draft specification. `PROPAGATE`: an error in place of a non-null value nulls the
+ * nearest nullable value around it. `NULL`: the value itself is null. `HALT`: the first error ends the operation.
  */
 export const ERROR_BEHAVIORS = ['PROPAGATE', 'NULL', 'HALT'] as const;
 export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 
 export class FieldErrors {
   readonly all: GraphQLError[] = [];
-  /** Set once the whole answer is lost. */
+  /** Set once an error has nulled the whole response. */
   isAllLost = false;
   readonly behavior: ErrorBehavior;
   readonly #onError: (() => void) | undefined;
@@ -32,8 +32,8 @@ export class FieldErrors {
   }
 
   /**
-   * Nulls the value, or the nearest nullable one around it.
-   * @param column the column of the value; null for a property
+   * Adds an error, and nulls its value or the nearest nullable one around it, as `onError` says.
+   * @param column the column of the value; null for a leaf property, which has none
    */
   fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: NullableColumn | null): void {
     if (this.behavior !== 'PROPAGATE') {
@@ -43,10 +43,10 @@ export class FieldErrors {
     }
     let position: Position | null = column === null ? holder.above(slot) : { column, slot };
     while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
-    // A value is lost once, however many of its fields are missing.
-    const isLostAlready =
+    // As in the specification, a value that several errors would null has only the first of them.
+    const isNullAlready =
       position !== null && position.column !== column && position.column.isNull(position.slot);
-    if (isLostAlready) return;
+    if (isNullAlready) return;
     if (position === null) this.isAllLost = true;
     else position.column.setNull(position.slot);
     this.add(field, error, holder, slot);

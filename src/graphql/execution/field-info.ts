@@ -4,10 +4,10 @@ import type { Holder } from './positions.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Without members that other packages add, and graphql-js 16 doesn't have. */
+/** Without the members that other packages declare, and that graphql-js 16 doesn't set. */
 type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
-/** Shared by all resolvers of a field in turn: each has to read the path before it returns. */
+/** One object for all objects that a field is resolved on, in turn: a resolver has to read `path` before it returns. */
 export class FieldInfo implements OwnInfo {
   readonly fieldName: string;
   readonly fieldNodes: FieldPlan['nodes'];
@@ -18,7 +18,7 @@ export class FieldInfo implements OwnInfo {
   readonly rootValue = undefined;
   readonly operation: Plan['operation'];
   readonly variableValues: { [variable: string]: unknown };
-  /** Negative while no resolver runs. */
+  /** Of the object that the field is being resolved on; negative while no resolver runs. */
   slot = 0;
   protected readonly holder: Holder;
 
@@ -45,32 +45,32 @@ export class FieldInfo implements OwnInfo {
   }
 }
 
-export type ResolveTogether = (call: {
+export type ResolveBatch = (call: {
   readonly field: FieldPlan;
   readonly objects: readonly object[];
   readonly args: Record<string, unknown>;
   readonly context: unknown;
-  readonly info: TogetherInfo;
+  readonly info: FieldBatchInfo;
 }) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
-/** `path` is that of the first parent. */
-export class TogetherInfo extends FieldInfo {
-  /** Its own constructor arguments. */
-  readonly given: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
-  readonly #asked: readonly (object | null)[];
+/** The `info` of a batch resolver (`BatchInfo`): it can be read at any time. */
+export class FieldBatchInfo extends FieldInfo {
+  /** Its constructor arguments. */
+  readonly constructedWith: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
+  readonly #objects: readonly (object | null)[];
   #slots: readonly number[] | undefined;
 
-  /** @param asked objects by slot, null for those that are no parents */
+  /** @param objects by slot; null where there is no parent */
   constructor(
     plan: Plan,
     variables: Variables,
     field: FieldPlan,
     holder: Holder,
-    asked: readonly (object | null)[],
+    objects: readonly (object | null)[],
   ) {
     super(plan, variables, field, holder);
-    this.#asked = asked;
-    this.given = [plan, variables, field, holder, asked];
+    this.#objects = objects;
+    this.constructedWith = [plan, variables, field, holder, objects];
   }
 
   override get path(): ResponsePath {
@@ -82,8 +82,8 @@ export class TogetherInfo extends FieldInfo {
   }
 
   #slotOf(parent: number): number {
-    if (parent === 0) return this.#asked.findIndex((object) => object !== null);
-    this.#slots ??= this.#asked.flatMap((object, slot) => (object === null ? [] : slot));
+    if (parent === 0) return this.#objects.findIndex((object) => object !== null);
+    this.#slots ??= this.#objects.flatMap((object, slot) => (object === null ? [] : slot));
     return this.#slots[parent] as number;
   }
 }

@@ -1,84 +1,87 @@
 import { type GraphQLError, type ResponsePath, responsePathAsArray } from 'graphql';
 import type { ObjectColumn } from './columns.ts';
-import { type ResolveTogether, TogetherInfo } from './field-info.ts';
+import { FieldBatchInfo, type ResolveBatch } from './field-info.ts';
 import type { DeferUsage, FieldPlan, ObjectDeferral } from './plan.ts';
 import type { Holder, NullableColumn, Position } from './positions.ts';
-import { atOnce, type Executed, Run, type RunParts, type RunScope } from './run.ts';
+import { type Executed, Run, type RunParts, type RunScope, resolveBatchNow } from './run.ts';
 
 type AnswerPath = readonly (string | number)[];
 
-interface PooledCall {
-  readonly call: Parameters<ResolveTogether>[0];
-  readonly settle: PromiseWithResolvers<readonly unknown[]>;
+interface PooledBatch {
+  readonly call: Parameters<ResolveBatch>[0];
+  readonly settler: PromiseWithResolvers<readonly unknown[]>;
 }
 
-/** Resolves a field for several runs together, since resolvers look at all parents to decide which figures to fetch. */
-class Pooled {
-  readonly #isAboutToAsk: () => boolean;
-  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
-  #waiting = new Map<FieldPlan, PooledCall[]>();
+/**
+ * Resolves a field for several runs together, since batch resolvers decide by all parents which figures to fetch. It
+ * waits until all runs have come to their fields.
+ */
+class BatchPool {
+  readonly #isAnyPaused: () => boolean;
+  readonly #onPause: ((resumed: Promise<void>) => void) | undefined;
+  #waiting = new Map<FieldPlan, PooledBatch[]>();
 
   /**
-   * @param isAboutToAsk true if some run hasn't come to its fields yet
-   * @param onPause called with a promise that settles once the waiting calls have been resolved
+   * @param isAnyPaused true if some run hasn't started yet, or is paused, and may come to further fields
+   * @param onPause called with a promise that settles once the waiting batches have been resolved
    */
-  constructor(isAboutToAsk: () => boolean, onPause: ((goesOn: Promise<void>) => void) | undefined) {
-    this.#isAboutToAsk = isAboutToAsk;
+  constructor(isAnyPaused: () => boolean, onPause: ((resumed: Promise<void>) => void) | undefined) {
+    this.#isAnyPaused = isAnyPaused;
     this.#onPause = onPause;
   }
 
-  readonly resolve: ResolveTogether = (call) => {
+  readonly resolve: ResolveBatch = (call) => {
     if (this.#waiting.size === 0) this.#onPause?.(new Promise((resolve) => this.#whenQuiet(resolve)));
-    const settle = Promise.withResolvers<readonly unknown[]>();
-    const waitingCalls = this.#waiting.get(call.field);
-    if (waitingCalls === undefined) this.#waiting.set(call.field, [{ call, settle }]);
-    else waitingCalls.push({ call, settle });
-    return settle.promise;
+    const settler = Promise.withResolvers<readonly unknown[]>();
+    const waiting = this.#waiting.get(call.field);
+    if (waiting === undefined) this.#waiting.set(call.field, [{ call, settler }]);
+    else waiting.push({ call, settler });
+    return settler.promise;
   };
 
   #whenQuiet(goOn: () => void): void {
     setImmediate(() => {
-      if (this.#isAboutToAsk()) {
+      if (this.#isAnyPaused()) {
         this.#whenQuiet(goOn);
         return;
       }
       const all = this.#waiting;
       this.#waiting = new Map();
-      for (const calls of all.values()) resolveAll(calls);
+      for (const batches of all.values()) resolveAll(batches);
       goOn();
     });
   }
 }
 
-function resolveAll(calls: readonly PooledCall[]): void {
-  const [first] = calls as [PooledCall];
-  const objects = calls.flatMap(({ call }) => call.objects);
-  const info = new PooledInfo(calls.map(({ call }) => [call.info, call.objects.length]));
-  const give = (values: readonly unknown[]) => {
+function resolveAll(batches: readonly PooledBatch[]): void {
+  const [first] = batches as [PooledBatch];
+  const objects = batches.flatMap(({ call }) => call.objects);
+  const info = new PooledBatchInfo(batches.map(({ call }) => [call.info, call.objects.length]));
+  const resolve = (values: readonly unknown[]) => {
     let next = 0;
-    for (const { call, settle } of calls) {
-      settle.resolve(values.slice(next, next + call.objects.length));
+    for (const { call, settler } of batches) {
+      settler.resolve(values.slice(next, next + call.objects.length));
       next += call.objects.length;
     }
   };
-  const fail = (error: unknown) => {
-    for (const { settle } of calls) settle.reject(error);
+  const reject = (error: unknown) => {
+    for (const { settler } of batches) settler.reject(error);
   };
   try {
-    const given = atOnce({ ...first.call, objects, info });
-    if ('then' in given) given.then(give, fail);
-    else give(given);
+    const outcome = resolveBatchNow({ ...first.call, objects, info });
+    if ('then' in outcome) outcome.then(resolve, reject);
+    else resolve(outcome);
   } catch (error) {
-    fail(error);
+    reject(error);
   }
 }
 
 /** The `info` of a batch resolver for several runs; their parents are concatenated in the order of the runs. */
-class PooledInfo extends TogetherInfo {
-  readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
+class PooledBatchInfo extends FieldBatchInfo {
+  readonly #infos: readonly (readonly [info: FieldBatchInfo, parents: number])[];
 
-  constructor(infos: readonly (readonly [info: TogetherInfo, parents: number])[]) {
-    super(...(infos[0] as [TogetherInfo, number])[0].given);
+  constructor(infos: readonly (readonly [info: FieldBatchInfo, parents: number])[]) {
+    super(...(infos[0] as [FieldBatchInfo, number])[0].constructedWith);
     this.#infos = infos;
   }
 
@@ -120,11 +123,12 @@ interface Fragment extends PendingDelivery {
   readonly parent: Fragment | undefined;
   readonly children: Fragment[];
   readonly parts: RunPart[];
-  /** Parts that are still pending. */
-  left: number;
+  /** Number of parts that are still being executed. */
+  runningParts: number;
   /** True if the object that it belongs to has been written. */
-  isFound: boolean;
-  state: 'hidden' | 'pending' | 'told' | 'given up';
+  isObjectWritten: boolean;
+  /** `hidden`: not announced. Clients then see it as `pending` until it is `complete` or `failed`. */
+  state: 'hidden' | 'pending' | 'complete' | 'failed';
 }
 
 /** The answer of one run: the first part, or the fields of a deferred fragment on one object. */
@@ -133,12 +137,14 @@ interface RunPart {
   readonly fragments: readonly Fragment[];
   /** Position of the object that it belongs to; null if nothing holds it. */
   readonly position: Position | null;
-  /** Fragments that begin in it, with their positions. */
-  readonly begun: { readonly what: Fragment; readonly position: Position }[];
+  /** Deferred fragments of its own objects, with the positions of these. */
+  readonly nested: { readonly fragment: Fragment; readonly position: Position }[];
+  /** Parts with the fields of these fragments. */
   readonly spawned: RunPart[];
-  state: 'running' | 'there' | 'lost' | 'told';
+  /** `ready`: executed but not written. `lost`: nulled by an error, or by one in a part around it. */
+  state: 'running' | 'ready' | 'lost' | 'written';
   /** True if its run has started, or never will. */
-  isBegun: boolean;
+  isStarted: boolean;
   /** The outcome, in the caller's type. */
   outcome: unknown;
 }
@@ -160,17 +166,17 @@ class DeliveryOrder<Message extends PartOutcome> {
 
   /** Notes that the run of a part is over. */
   noteReady(part: RunPart, isLost: boolean): void {
-    const wasGivenUp = part.state === 'lost';
-    if (!wasGivenUp) part.state = isLost ? 'lost' : 'there';
+    const wasLost = part.state === 'lost';
+    if (!wasLost) part.state = isLost ? 'lost' : 'ready';
     for (const other of part.spawned) {
       if (part.state === 'lost' || isGone(other.position)) this.#giveUp(other);
     }
-    if (wasGivenUp) return;
+    if (wasLost) return;
     for (const fragment of part.fragments) {
-      fragment.left -= 1;
+      fragment.runningParts -= 1;
       if (fragment.state !== 'pending') continue;
       if (isLost) this.#fail(fragment, part);
-      else if (fragment.left === 0) this.#complete(fragment);
+      else if (fragment.runningParts === 0) this.#complete(fragment);
     }
   }
 
@@ -180,7 +186,7 @@ class DeliveryOrder<Message extends PartOutcome> {
     part.state = 'lost';
     for (const fragment of part.fragments) {
       fragment.parts.splice(fragment.parts.indexOf(part), 1);
-      if (wasRunning) fragment.left -= 1;
+      if (wasRunning) fragment.runningParts -= 1;
     }
     for (const other of part.spawned) this.#giveUp(other);
   }
@@ -188,51 +194,51 @@ class DeliveryOrder<Message extends PartOutcome> {
   /** Records that a part was written, so that the parts nested in it may be announced. */
   noteWritten(part: RunPart): void {
     if (part.state === 'lost') return;
-    part.state = 'told';
-    const begun = part.begun.filter(({ position }) => !isGone(position)).map(({ what }) => what);
-    for (const what of begun) what.isFound = true;
-    const announced = begun.filter((what) => this.#announce(what));
-    for (const what of announced) this.#goOn(what);
+    part.state = 'written';
+    const nested = part.nested.filter(({ position }) => !isGone(position)).map(({ fragment }) => fragment);
+    for (const fragment of nested) fragment.isObjectWritten = true;
+    const announced = nested.filter((fragment) => this.#announce(fragment));
+    for (const fragment of announced) this.#proceed(fragment);
   }
 
-  /** Announces a pending part, once the enclosing one has been written. */
-  #announce(what: Fragment): boolean {
-    if (!isDue(what)) return false;
-    what.state = 'pending';
-    const { id, path, label } = what;
+  /** Announces a fragment as pending, once the enclosing one has been written. */
+  #announce(fragment: Fragment): boolean {
+    if (!isDue(fragment)) return false;
+    fragment.state = 'pending';
+    const { id, path, label } = fragment;
     this.#pending += 1;
     this.#changes.push({ kind: 'pending', of: { id, path, label } });
     return true;
   }
 
-  /** Sends the available parts of an announced delivery. */
-  #goOn(what: Fragment): void {
-    const failed = what.parts.find(({ state }) => state === 'lost');
-    if (failed !== undefined) this.#fail(what, failed);
-    else if (what.left === 0) this.#complete(what);
+  /** Completes or fails an announced fragment whose parts have been executed meanwhile. */
+  #proceed(fragment: Fragment): void {
+    const lost = fragment.parts.find(({ state }) => state === 'lost');
+    if (lost !== undefined) this.#fail(fragment, lost);
+    else if (fragment.runningParts === 0) this.#complete(fragment);
   }
 
   #complete(fragment: Fragment): void {
-    const readyParts = fragment.parts.filter(({ state }) => state === 'there');
+    const readyParts = fragment.parts.filter(({ state }) => state === 'ready');
     this.#pending -= 1;
-    fragment.state = 'told';
+    fragment.state = 'complete';
     const parts = readyParts.map((part) => ({ path: part.path, part: part.outcome as Message }));
     this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
     for (const part of readyParts) this.noteWritten(part);
-    this.#goOnWithin(fragment);
+    this.#proceedWithin(fragment);
   }
 
   /** Continues with the fragments nested in one that is written. */
-  #goOnWithin({ children }: Fragment): void {
+  #proceedWithin({ children }: Fragment): void {
     for (const child of children) {
-      if (this.#announce(child)) this.#goOn(child);
-      else if (child.state === 'hidden' && isOver(child)) this.#goOnWithin(child);
+      if (this.#announce(child)) this.#proceed(child);
+      else if (child.state === 'hidden' && isOver(child)) this.#proceedWithin(child);
     }
   }
 
   #fail(fragment: Fragment, part: RunPart): void {
     this.#pending -= 1;
-    fragment.state = 'given up';
+    fragment.state = 'failed';
     this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Message });
   }
 }
@@ -240,25 +246,25 @@ class DeliveryOrder<Message extends PartOutcome> {
 function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>): RunPart {
   return {
     fragments: [],
-    begun: [],
+    nested: [],
     spawned: [],
     state: 'running',
-    isBegun: false,
+    isStarted: false,
     outcome: undefined,
     ...given,
   };
 }
 
 /** True if a fragment may be announced: its object and the enclosing fragment are written. */
-function isDue({ isFound, state, parent, parts }: Fragment): boolean {
-  return isFound && state === 'hidden' && isOver(parent) && parts.length > 0;
+function isDue({ isObjectWritten, state, parent, parts }: Fragment): boolean {
+  return isObjectWritten && state === 'hidden' && isOver(parent) && parts.length > 0;
 }
 
 /** True if a fragment is written, or had no fields of its own beside the enclosing one's. */
 function isOver(fragment: Fragment | undefined): boolean {
-  if (fragment === undefined || fragment.state === 'told') return true;
-  const { isFound, parts, parent } = fragment;
-  return fragment.state === 'hidden' && isFound && parts.length === 0 && isOver(parent);
+  if (fragment === undefined || fragment.state === 'complete') return true;
+  const { isObjectWritten, parts, parent } = fragment;
+  return fragment.state === 'hidden' && isObjectWritten && parts.length === 0 && isOver(parent);
 }
 
 /** True if a value or one of its ancestors was nulled by an error. */
@@ -280,18 +286,18 @@ const MAX_PARTS = 1_000;
 export class IncrementalRun<Message extends PartOutcome> {
   readonly #parts: RunParts;
   readonly #write: (executed: Executed, isLost: boolean) => Message;
-  readonly #failed: (error: unknown) => Message;
+  readonly #failedPart: (error: unknown) => Message;
   readonly #onChange: () => void;
   readonly #fragments = new Map<NullableColumn, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
   readonly #order = new DeliveryOrder<Message>();
-  readonly #pooled: Pooled;
+  readonly #batchPool: BatchPool;
   readonly #runs = new Set<Run>();
   #running = 0;
   /** Runs that have not started yet, or are paused. */
-  #late = 0;
-  #count = 0;
-  #ids = 0;
+  #pausedRuns = 0;
+  #deferredParts = 0;
+  #nextId = 0;
 
   /**
    * @param write makes the message for an executed part
@@ -306,10 +312,10 @@ export class IncrementalRun<Message extends PartOutcome> {
   ) {
     this.#parts = parts;
     this.#write = write;
-    this.#failed = failedPart;
+    this.#failedPart = failedPart;
     this.#onChange = onChange;
     this.#first = openPart({ path: [], position: null });
-    this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
+    this.#batchPool = new BatchPool(() => this.#pausedRuns > 0, parts.onPause);
   }
 
   /** Executes the first part; afterwards, `take` returns the messages for the rest. */
@@ -348,13 +354,13 @@ export class IncrementalRun<Message extends PartOutcome> {
     scope: Pick<RunScope, 'holder' | 'root'>,
     outer: (usage: DeferUsage) => Fragment | undefined,
   ): Run {
-    const later: RunScope['later'] = (run) => ({
+    const deferralsOf: RunScope['deferralsOf'] = (run) => ({
       mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
       defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
     });
     const run = new Run(
       { ...this.#parts, onPause: this.#onPause, onHalt: this.#onHalt },
-      { ...scope, later, together: this.#pooled.resolve },
+      { ...scope, deferralsOf, resolveBatch: this.#batchPool.resolve },
     );
     this.#runs.add(run);
     return run;
@@ -366,16 +372,16 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#parts.onHalt?.(error);
   };
 
-  readonly #onPause = (goesOn: Promise<void>) => {
-    this.#late += 1;
-    void goesOn.then(() => {
-      this.#late -= 1;
+  readonly #onPause = (resumed: Promise<void>) => {
+    this.#pausedRuns += 1;
+    void resumed.then(() => {
+      this.#pausedRuns -= 1;
     });
-    this.#parts.onPause?.(goesOn);
+    this.#parts.onPause?.(resumed);
   };
 
   #mayAdd(parts: number): boolean {
-    return this.#count + parts <= MAX_PARTS;
+    return this.#deferredParts + parts <= MAX_PARTS;
   }
 
   #defer(
@@ -399,13 +405,13 @@ export class IncrementalRun<Message extends PartOutcome> {
         const parent = usage.parent && findFragment(usage.parent);
         const fragment = this.#openFragment(path, usage.label, parent);
         here.set(usage, fragment);
-        part.begun.push({ what: fragment, position });
+        part.nested.push({ fragment, position });
       }
       for (const { usages, plan } of groups) {
         const fragments = usages.flatMap((usage) => findFragment(usage) ?? []);
         const added = this.#add(part, openPart({ path, fragments, position }));
         const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
-        run.begin(() => {
+        run.add(() => {
           void this.#start(added, this.#open(added, { holder, root: { plan, object } }, findFragment));
         });
       }
@@ -423,14 +429,14 @@ export class IncrementalRun<Message extends PartOutcome> {
 
   #openFragment(path: AnswerPath, label: string | undefined, parent: Fragment | undefined): Fragment {
     const fragment: Fragment = {
-      id: this.#ids++,
+      id: this.#nextId++,
       path,
       label,
       parent,
       children: [],
       parts: [],
-      left: 0,
-      isFound: false,
+      runningParts: 0,
+      isObjectWritten: false,
       state: 'hidden',
     };
     parent?.children.push(fragment);
@@ -438,27 +444,27 @@ export class IncrementalRun<Message extends PartOutcome> {
   }
 
   #add(origin: RunPart, part: RunPart): RunPart {
-    this.#count += 1;
+    this.#deferredParts += 1;
     this.#running += 1;
-    this.#late += 1;
+    this.#pausedRuns += 1;
     origin.spawned.push(part);
     for (const fragment of part.fragments) {
       fragment.parts.push(part);
-      fragment.left += 1;
+      fragment.runningParts += 1;
     }
     return part;
   }
 
   async #start(part: RunPart, run: Run): Promise<void> {
-    if (part.isBegun) return;
-    part.isBegun = true;
-    this.#late -= 1;
+    if (part.isStarted) return;
+    part.isStarted = true;
+    this.#pausedRuns -= 1;
     let outcome: Message;
     try {
       const executed = await run.answer();
       outcome = this.#write(executed, run.isLost);
     } catch (error) {
-      outcome = this.#failed(error);
+      outcome = this.#failedPart(error);
     }
     this.#runs.delete(run);
     this.#drop(part);
@@ -471,9 +477,9 @@ export class IncrementalRun<Message extends PartOutcome> {
   /** Drops the parts that would have started in a run that was ended. */
   #drop(part: RunPart): void {
     for (const other of part.spawned) {
-      if (other.isBegun) continue;
-      other.isBegun = true;
-      this.#late -= 1;
+      if (other.isStarted) continue;
+      other.isStarted = true;
+      this.#pausedRuns -= 1;
       this.#running -= 1;
     }
   }

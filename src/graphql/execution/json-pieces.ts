@@ -25,14 +25,14 @@ class PieceWriter {
   #strings: string[] = [];
   #length = 0;
 
-  add(text: string): void {
-    if (text.length >= LONG_STRING) {
+  add(string: string): void {
+    if (string.length >= LONG_STRING) {
       this.#end();
-      this.#pieces.push(text);
+      this.#pieces.push(string);
       return;
     }
-    this.#strings.push(text);
-    this.#length += text.length;
+    this.#strings.push(string);
+    this.#length += string.length;
     if (this.#length >= PIECE_LENGTH) this.#end();
   }
 
@@ -52,43 +52,43 @@ class PieceWriter {
 /** Items written in one step, nested ones included. */
 const STEP_ITEMS = 64;
 
-/** Longer values are written in steps. */
+/** Values of more items are written in steps. */
 const MAX_ITEMS = 4 * STEP_ITEMS;
 
-/** Of plain data; in pieces if long. */
+/** JSON of plain data, in pieces if it is long. */
 export function* written(value: unknown): Steps<StringPieces> {
   if (!isLong(value)) return [JSON.stringify(value)];
-  const text = new PieceWriter();
-  yield* writeJson(value, text);
-  return text.pieces();
+  const writer = new PieceWriter();
+  yield* writeJson(value, writer);
+  return writer.pieces();
 }
 
 /** Writes nothing for a value without JSON. */
-function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
+function* writeJson(value: unknown, writer: PieceWriter): Steps<void> {
   if (!isLong(value)) {
     const short: string | undefined = JSON.stringify(value);
-    if (short !== undefined) text.add(short);
+    if (short !== undefined) writer.add(short);
   } else if (Array.isArray(value)) {
-    const ofFirst = itemsIn(value[0]);
-    text.add('[');
+    const itemsOfFirst = itemsIn(value[0]);
+    writer.add('[');
     for (let start = 0, end = 0; start < value.length; start = end) {
-      if (start > 0) text.add(',');
-      end = Math.min(value.length, start + Math.ceil(STEP_ITEMS / (1 + ofFirst)));
-      if (end - start > 1) text.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
-      else if (hasJson(value[start])) yield* writeJson(value[start], text);
-      else text.add('null');
+      if (start > 0) writer.add(',');
+      end = Math.min(value.length, start + Math.ceil(STEP_ITEMS / (1 + itemsOfFirst)));
+      if (end - start > 1) writer.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
+      else if (hasJson(value[start])) yield* writeJson(value[start], writer);
+      else writer.add('null');
       yield;
     }
-    text.add(']');
+    writer.add(']');
   } else {
     let before = '{';
     for (const [key, member] of Object.entries(value as object)) {
       if (!hasJson(member)) continue;
-      text.add(`${before}${JSON.stringify(key)}:`);
-      yield* writeJson(member, text);
+      writer.add(`${before}${JSON.stringify(key)}:`);
+      yield* writeJson(member, writer);
       before = ',';
     }
-    text.add('}');
+    writer.add('}');
   }
 }
 

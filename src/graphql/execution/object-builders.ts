@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { FieldPlan, LeafKind, ObjectBuilder, ObjectPlan } from './plan.ts';
+import type { FieldPlan, LeafSerializer, ObjectBuilder, ObjectPlan } from './plan.ts';
 
 type BuiltField = { readonly key: string } & (
   | { readonly always: string }
-  | { readonly property: string; readonly leaf: LeafKind; readonly isNonNull: boolean }
+  | { readonly property: string; readonly leaf: LeafSerializer; readonly isNonNull: boolean }
   | { readonly column: true }
 );
 
-/** By code: equal selections share a builder, and what V8 has learned of it. */
+/** By code: equal selections share a builder, and with it the code that V8 has optimized. */
 const builders = new LRUCache<string, ObjectBuilder>({ max: 500 });
 
 /**
@@ -19,19 +19,19 @@ function compileObject(fields: readonly BuiltField[]): ObjectBuilder {
   const reads: string[] = [];
   const tests = ['true'];
   const members = fields.map((field, index) => {
-    // Computed, `__proto__` is an ordinary name.
+    // A computed `__proto__` is an ordinary property; a literal one would set the prototype.
     const name = field.key === '__proto__' ? '["__proto__"]' : JSON.stringify(field.key);
     if ('always' in field) return `${name}: ${JSON.stringify(field.always)}`;
     if ('column' in field) return `${name}: columns[${index}].valueAt(slot)`;
     const read = `object[${JSON.stringify(field.property)}]`;
-    const about = (code: string) => code.replace(/\bv\b/g, `v${index}`);
+    const withOwnVariable = (code: string) => code.replace(/\bv\b/g, `v${index}`);
     reads.push(`const v${index} = ${read};`);
     if (field.isNonNull) tests.push(`(v = ${read}, ${field.leaf.test})`);
     const { test, value } = field.leaf;
-    return `${name}: (${about(test)}) ? ${about(value)} : odd(${index}, slot, v${index})`;
+    return `${name}: (${withOwnVariable(test)}) ? ${withOwnVariable(value)} : fallback(${index}, slot, v${index})`;
   });
   const code = `return {
-    build: (object, slot, columns, odd) => { ${reads.join(' ')} return { ${members.join(', ')} }; },
+    build: (object, slot, columns, fallback) => { ${reads.join(' ')} return { ${members.join(', ')} }; },
     isPlain: (object) => { let v; return ${tests.join(' && ')}; },
   };`;
   const existing = builders.get(code);

@@ -19,6 +19,7 @@ import {
   getArgumentValues,
   getNullableType,
   isInterfaceType,
+  isIntrospectionType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -36,53 +37,49 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { inspect } from 'graphql/jsutils/inspect.js';
 
-/**
- * Counts introspection. It takes no call and no key, and a document may ask for any text of the schema under as many
- * names as it has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
+/*
+ * Introspection has to be bounded: it takes neither a call nor a key, and a document may select any text of the schema
+ * under many aliases. So the characters of its response count as list items, beside the items of its lists.
  */
 
-/** Characters that count as one list item. */
+/** Characters of introspection that count as one list item. */
 const CHARACTERS_PER_ITEM = 128;
 
-/** JSON around a field and its value. */
+/** Characters of JSON around a response name and its value. */
 const JSON_LENGTH = 8;
 
 const META_FIELDS: readonly GraphQLField<unknown, unknown>[] = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
-/** True for types of introspection. */
-function isOfSchema({ name }: GraphQLObjectType): boolean {
-  return name.startsWith('__');
-}
-
-/** 0 unless counted; values not included. */
-function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
-  if (!isOfSchema(type)) return 0;
+/** Characters of one object's JSON without its values; 0 for types other than those of introspection. */
+function introspectionLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
+  if (!isIntrospectionType(type)) return 0;
   let length = 0;
   for (const { key, by } of fields)
     length += key.length + JSON_LENGTH + (by === 'typename' ? type.name.length : 0);
   return length;
 }
 
-export function itemsIn(characters: number): number {
+/** List items that so many characters of introspection count as. */
+export function itemsFor(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_ITEM);
 }
 
-/** JavaScript over a variable `v` that serializes most values without asking the type. */
+/** JavaScript over a variable `v` that serializes most values without a call of the type's `serialize`. */
 interface Shortcut {
   /** True for the values that `value` handles. */
   readonly test: string;
-  /** Their form in the answer. */
+  /** Their form in the response. */
   readonly value: string;
 }
 
 declare module 'graphql' {
   interface GraphQLScalarTypeExtensions {
-    /** Must agree with `serialize`. */
+    /** Must give the same results as `serialize`. */
     shortcut?: Shortcut;
   }
 }
 
-export interface LeafKind extends Shortcut {
+export interface LeafSerializer extends Shortcut {
   /**
    * Takes anything but null.
    * @throws if the type refuses the value
@@ -102,32 +99,33 @@ const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafTyp
   [GraphQLBoolean, { test: "typeof v === 'boolean'", value: 'v' }],
 ]);
 
-function createLeafKind(type: GraphQLLeafType): LeafKind {
+function createLeafSerializer(type: GraphQLLeafType): LeafSerializer {
   const shortcut = isScalarType(type) ? type.extensions.shortcut : undefined;
   const { test, value } = shortcut ?? SHORTCUTS.get(type) ?? NONE;
-  const ask = (given: unknown): unknown => {
-    const serialized = type.serialize(given);
+  const serializeByType = (outputValue: unknown): unknown => {
+    const serialized = type.serialize(outputValue);
     if (serialized != null) return serialized;
-    const call = `${String(type)}.serialize(${inspect(given)})`;
+    const call = `${String(type)}.serialize(${inspect(outputValue)})`;
     throw new Error(`Expected \`${call}\` to return non-nullable value, returned: ${inspect(serialized)}`);
   };
-  return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
+  const code = `return (v) => (${test}) ? ${value} : serializeByType(v);`;
+  return { test, value, serialize: new Function('serializeByType', code)(serializeByType) };
 }
 
 /** Types live as long as the program. */
-const leafKinds = new WeakMap<GraphQLLeafType, LeafKind>();
+const leafSerializers = new WeakMap<GraphQLLeafType, LeafSerializer>();
 
-function leafKind(type: GraphQLLeafType): LeafKind {
-  const cachedKind = leafKinds.get(type);
-  if (cachedKind !== undefined) return cachedKind;
-  const kind = createLeafKind(type);
-  leafKinds.set(type, kind);
-  return kind;
+function leafSerializer(type: GraphQLLeafType): LeafSerializer {
+  const existing = leafSerializers.get(type);
+  if (existing !== undefined) return existing;
+  const serializer = createLeafSerializer(type);
+  leafSerializers.set(type, serializer);
+  return serializer;
 }
 
 export interface ObjectBuilder {
   /**
-   * @param odd handles a value that doesn't go into the answer as it is
+   * @param fallback makes the value of a property that its type's shortcut doesn't serialize
    * @param columns JSON-ready values by slot, by index of the field in the selection; undefined for fields without a
    * column
    */
@@ -135,19 +133,19 @@ export interface ObjectBuilder {
     object: object,
     slot: number,
     columns: readonly ({ valueAt(slot: number): unknown } | undefined)[],
-    odd: (field: number, slot: number, value: unknown) => unknown,
+    fallback: (field: number, slot: number, value: unknown) => unknown,
   ) => object;
-  /** True if no non-null property needs a check. */
+  /** True if shortcuts serialize all non-null leaf properties: then none is missing. */
   readonly isPlain: (object: object) => boolean;
 }
 
 /** The `info` of a batch resolver. `path` is that of the first parent. */
 export interface BatchInfo extends GraphQLResolveInfo {
-  /** The path for one of the parents, at any time. */
+  /** The path of one of the parents. It may be read at any time, unlike `path` in other resolvers. */
   readonly pathOf: (parent: number) => ResponsePath;
 }
 
-/** In order of the parents. An Error is the outcome of its parent, a rejection that of all. */
+/** Returns a value for each parent, in their order. An Error fails its parent alone, a rejection all of them. */
 export type BatchResolver<Source, Args, Context, Value> = (
   sources: readonly Source[],
   args: Args,
@@ -157,7 +155,7 @@ export type BatchResolver<Source, Args, Context, Value> = (
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Replaces `resolve` if many parents are at hand. */
+    /** Resolves the field for all parents of a selection together. This executor calls it in place of `resolve`. */
     // biome-ignore lint/suspicious/noExplicitAny: as graphql-js types resolvers of a schema it knows nothing of
     batch?: BatchResolver<any, any, any, any>;
   }
@@ -173,25 +171,25 @@ export interface Plan {
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** Null until the first object: most plans have selections that are never reached. */
+  /** Null until the first objects: most plans have selections that are never reached. */
   builder: ObjectBuilder | null;
-  /** See `countedLength`. */
-  readonly countedLength: number;
+  /** For each object; see `introspectionLength`. */
+  readonly introspectionLength: number;
   readonly deferral: ObjectDeferral | undefined;
   /**
-   * The error of each object, if any: a default lets a nullable variable stand in a condition, and if it is null
-   * nobody knows which fields are meant.
+   * Fails every object, if set. A nullable variable with a default may be the condition of `@skip` or `@include`: if
+   * it is null, the selection is unknown.
    */
   readonly error: GraphQLError | undefined;
 }
 
-/** What `@defer` delivers apart from the object. */
+/** What `@defer` takes out of a selection. */
 export interface ObjectDeferral {
-  /** Those directly in the selection. */
+  /** Deferred fragments directly in the selection. */
   readonly begins: readonly DeferUsage[];
-  /** Groups of fields that are delivered together, with their fragments. */
+  /** Fields that are delivered together, since they are in the same deferred fragments. */
   readonly groups: readonly { readonly usages: readonly DeferUsage[]; readonly plan: ObjectPlan }[];
-  /** With nothing delivered apart. */
+  /** The same selection with nothing deferred. */
   readonly whole: () => ObjectPlan;
 }
 
@@ -201,15 +199,15 @@ export interface DeferUsage {
 }
 
 export interface FieldPlan {
-  /** Name in the answer. */
+  /** Response name: the alias, if there is one. */
   readonly key: string;
   readonly name: string;
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
-  readonly isOfSchema: boolean;
-  /** The same array in every run, so that findings can be cached by it. */
+  readonly isIntrospection: boolean;
+  /** The same array in every run, so that results can be cached by it. */
   readonly nodes: readonly FieldNode[];
-  /** A leaf property is read when the answer is written, and has no column. */
+  /** How the field gets its value. A leaf property is read when the response is built, and has no column. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
   /** Coerced; null if they have variables. */
@@ -225,7 +223,7 @@ interface Nullable {
 export interface LeafShape extends Nullable {
   readonly kind: 'leaf';
   readonly type: GraphQLLeafType;
-  readonly leaf: LeafKind;
+  readonly leaf: LeafSerializer;
 }
 
 interface ObjectShape extends Nullable {
@@ -244,7 +242,7 @@ export interface ListShape extends Nullable {
   readonly item: Shape;
 }
 
-/** By name in the answer. */
+/** By response name. */
 type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export interface FieldCollector {
@@ -263,7 +261,7 @@ interface CollectedSelection {
 /**
  * Plans a valid operation. Variables decide which fields `@skip` and `@include` leave, so a plan holds for runs in
  * which those are equal (see {@link conditionsOf}).
- * @param collector collects selections; without one, nothing is delivered apart
+ * @param collector collects selections; without one, nothing is deferred
  */
 export function planOperation(
   schema: GraphQLSchema,
@@ -282,39 +280,43 @@ export function planOperation(
           : collectSubfields(schema, fragments, variables as never, type, nodes),
     }),
   });
-  const root = planner.planSelected(rootType, null, collector ?? planner.wholly);
+  const root = planner.planSelected(rootType, null, collector ?? planner.withoutDefer);
   return { root, schema, operation, fragments };
 }
 
 class Planner {
-  readonly wholly: FieldCollector;
+  readonly withoutDefer: FieldCollector;
   readonly #rootType: GraphQLObjectType;
   /** A fragment spread under many parents shares its arguments. */
   readonly #argsByNode = new Map<FieldNode, Pick<FieldPlan, 'definition' | 'args'>>();
 
-  constructor(rootType: GraphQLObjectType, wholly: FieldCollector) {
+  constructor(rootType: GraphQLObjectType, withoutDefer: FieldCollector) {
     this.#rootType = rootType;
-    this.wholly = wholly;
+    this.withoutDefer = withoutDefer;
   }
 
-  planSelected(type: GraphQLObjectType, nodes: readonly FieldNode[] | null, by: FieldCollector): ObjectPlan {
+  planSelected(
+    type: GraphQLObjectType,
+    nodes: readonly FieldNode[] | null,
+    collector: FieldCollector,
+  ): ObjectPlan {
     let selection: CollectedSelection;
     try {
-      selection = by.select(type, nodes);
+      selection = collector.select(type, nodes);
     } catch (error) {
       return objectPlan(type, [], undefined, error as GraphQLError);
     }
     const { fields, deferred } = selection;
-    if (deferred === undefined) return this.planObject(type, fields, by);
+    if (deferred === undefined) return this.planObject(type, fields, collector);
     let whole: ObjectPlan | undefined;
-    return this.planObject(type, fields, by, {
+    return this.planObject(type, fields, collector, {
       begins: deferred.begins,
       groups: deferred.groups.map(({ usages, fields }) => ({
         usages,
-        plan: this.planObject(type, fields, by),
+        plan: this.planObject(type, fields, collector),
       })),
       whole: () => {
-        whole ??= this.planSelected(type, nodes, this.wholly);
+        whole ??= this.planSelected(type, nodes, this.withoutDefer);
         return whole;
       },
     });
@@ -323,12 +325,12 @@ class Planner {
   planObject(
     type: GraphQLObjectType,
     selected: SelectedFields,
-    by: FieldCollector,
+    collector: FieldCollector,
     deferral?: ObjectDeferral,
   ): ObjectPlan {
     const fields: FieldPlan[] = [];
     for (const [key, nodes] of selected) {
-      const field = this.#planField(type, key, nodes, by);
+      const field = this.#planField(type, key, nodes, collector);
       if (field !== null) fields.push(field);
     }
     return objectPlan(type, fields, deferral);
@@ -338,14 +340,14 @@ class Planner {
     parentType: GraphQLObjectType,
     key: string,
     nodes: readonly FieldNode[],
-    collecting: FieldCollector,
+    collector: FieldCollector,
   ): FieldPlan | null {
     const node = nodes[0] as FieldNode;
     const name = node.name.value;
     if (name === '__typename')
       return {
         by: 'typename',
-        isOfSchema: false,
+        isIntrospection: false,
         args: {},
         key,
         name,
@@ -356,7 +358,7 @@ class Planner {
     const meta = isRoot ? META_FIELDS.find((field) => field.name === name) : undefined;
     const definition = meta ?? parentType.getFields()[name];
     if (definition === undefined) return null;
-    const shape = this.#shapeOf(definition.type, nodes, collecting);
+    const shape = this.#shapeOf(definition.type, nodes, collector);
     const isProperty = definition.resolve === undefined || definition.resolve === defaultFieldResolver;
     const args = this.#argsOf(definition, node);
     const by =
@@ -364,7 +366,7 @@ class Planner {
         ? 'batch'
         : !isProperty
           ? 'resolver'
-          : // Arguments that are known with the variables may be an error.
+          : // With variables, the arguments may be invalid, which only a run shows.
             shape.kind === 'leaf' && args !== null
             ? 'leaf property'
             : 'property';
@@ -373,7 +375,7 @@ class Planner {
       name,
       parentType,
       definition,
-      isOfSchema: isOfSchema(parentType),
+      isIntrospection: isIntrospectionType(parentType),
       nodes,
       by,
       shape,
@@ -391,16 +393,18 @@ class Planner {
     return args;
   }
 
-  #shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[], by: FieldCollector): Shape {
+  #shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[], collector: FieldCollector): Shape {
     const isNonNull = isNonNullType(outer);
     const type = getNullableType(outer) as GraphQLOutputType;
-    if (isListType(type)) return { kind: 'list', isNonNull, item: this.#shapeOf(type.ofType, nodes, by) };
-    if (isLeafType(type)) return { kind: 'leaf', isNonNull, type, leaf: leafKind(type) };
-    if (isObjectType(type)) return { kind: 'object', isNonNull, plan: this.planSelected(type, nodes, by) };
+    if (isListType(type))
+      return { kind: 'list', isNonNull, item: this.#shapeOf(type.ofType, nodes, collector) };
+    if (isLeafType(type)) return { kind: 'leaf', isNonNull, type, leaf: leafSerializer(type) };
+    if (isObjectType(type))
+      return { kind: 'object', isNonNull, plan: this.planSelected(type, nodes, collector) };
     if (isInterfaceType(type) || isUnionType(type)) {
       const plans = new Map<GraphQLObjectType, ObjectPlan>();
       const planOf = (concrete: GraphQLObjectType): ObjectPlan => {
-        const plan = plans.get(concrete) ?? this.planSelected(concrete, nodes, by);
+        const plan = plans.get(concrete) ?? this.planSelected(concrete, nodes, collector);
         plans.set(concrete, plan);
         return plan;
       };
@@ -416,7 +420,14 @@ function objectPlan(
   deferral: ObjectDeferral | undefined,
   error?: GraphQLError,
 ): ObjectPlan {
-  return { type, fields, builder: null, countedLength: countedLength(type, fields), deferral, error };
+  return {
+    type,
+    fields,
+    builder: null,
+    introspectionLength: introspectionLength(type, fields),
+    deferral,
+    error,
+  };
 }
 
 function hasVariable(value: ValueNode): boolean {
@@ -435,7 +446,7 @@ export function fragmentsIn(document: DocumentNode): Record<string, FragmentDefi
 
 /** Variables of `@skip` and `@include`, which alone decide the selection. */
 export function conditionsOf(document: DocumentNode): readonly string[] {
-  // Most texts lack both words, and need no walk.
+  // Most documents have neither word, and needn't be walked.
   const text = document.loc?.source.body;
   if (text !== undefined && !/skip|include/.test(text)) return [];
   const names = new Set<string>();

@@ -29,13 +29,13 @@ import {
   ObjectColumn,
 } from './columns.ts';
 import { type ErrorBehavior, FieldErrors } from './field-errors.ts';
-import { FieldInfo, type ResolveTogether, TogetherInfo } from './field-info.ts';
+import { FieldBatchInfo, FieldInfo, type ResolveBatch } from './field-info.ts';
 import { type StringPieces, written } from './json-pieces.ts';
 import {
   type AbstractShape,
   type BatchInfo,
   type FieldPlan,
-  itemsIn,
+  itemsFor,
   type LeafShape,
   type ListShape,
   type ObjectDeferral,
@@ -45,7 +45,8 @@ import {
 } from './plan.ts';
 import type { Holder } from './positions.ts';
 
-export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
+/** Calls the batch resolver of a field. Deferred parts wait for one another instead (`incremental.ts`). */
+export const resolveBatchNow: ResolveBatch = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
 
 export interface Executed {
@@ -61,61 +62,72 @@ export interface RunParts {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The job whose turns the run takes. */
   readonly job?: Job;
-  /** Called with each pause for others; the promise settles when the run goes on. */
-  readonly onPause?: (goesOn: Promise<void>) => void;
+  /** Called with each pause for other jobs; the promise settles when the run continues. */
+  readonly onPause?: (resumed: Promise<void>) => void;
   /**
-   * Called before anything is resolved for the items.
-   * @throws if they are too many: the run rejects with the same error
+   * Called with the length of each list, before anything is resolved for its items, and with what introspection counts
+   * for (`itemsFor`).
+   * @throws if there are too many items: the run rejects with the same error
    */
   readonly onList?: (items: number) => void;
   /**
    * Called before each field error.
-   * @throws as above
+   * @throws if there are too many errors: the run rejects with the same error
    */
   readonly onError?: () => void;
   readonly errorBehavior?: ErrorBehavior;
+  /** Called with the error that ends the run, if `errorBehavior` is `HALT`. */
   readonly onHalt?: (error: GraphQLError) => void;
   readonly rootValue?: object;
-  /** Resolves everything, and writes no answer. */
+  /** True to resolve everything for its calls and errors alone: the data is null. */
   readonly isDry?: boolean;
 }
 
+/** What a run executes: the operation's root object, or an object with a deferred selection. */
 export interface RunScope {
+  /** What the root object belongs to; errors are nulled no further up than it. */
   readonly holder: Holder;
   readonly root: { readonly plan: ObjectPlan; readonly object: object };
-  readonly later: (run: Run) => Later | undefined;
-  readonly together: ResolveTogether;
+  readonly deferralsOf: (run: Run) => Deferrals | undefined;
+  readonly resolveBatch: ResolveBatch;
 }
 
-/** Takes the parts that are delivered apart. */
-interface Later {
+/** Takes over the deferred selections of a run. */
+interface Deferrals {
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
 }
 
 const WHOLE: Holder = { above: () => null, path: () => undefined };
 
+/** The value of a field in slots without an object to resolve it on: null, and no error. */
 const ABSENT = Symbol('absent');
 
-/** Objects resolved between looks at the clock. */
+/** Objects that a field is resolved for between looks at the clock. */
 const BLOCK_OBJECTS = 8;
 
-/** Items that may take milliseconds while their code is cold. */
+/** Longer lists are completed in a new turn if this one is over: while code is cold, they may take milliseconds. */
 const LONG_LIST = 1_000;
 
 /**
  * Executes breadth first: each field of a selection is resolved for all its objects together, before the selections
- * below. What needn't wait is done synchronously. Results equal graphql-js's, but if an object is lost to an error,
+ * below, and synchronously where nothing has to wait. Results equal graphql-js's, but if an object is lost to an error,
  * errors of its other fields may be listed too.
  */
 export function runPlan(parts: RunParts): Promise<Executed> {
   const { error } = parts.plan.root;
   if (error !== undefined) return Promise.resolve({ data: ['null'], errors: [error] });
   const root = { plan: parts.plan.root, object: parts.rootValue ?? {} };
-  return new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce }).answer();
+  return new Run(parts, {
+    holder: WHOLE,
+    root,
+    deferralsOf: () => undefined,
+    resolveBatch: resolveBatchNow,
+  }).answer();
 }
 
-interface Each {
+/** A field that is being resolved one object after the other, across pauses. */
+interface FieldLoop {
   readonly holder: FieldHolder;
   readonly args: Record<string, unknown>;
   readonly info: GraphQLResolveInfo & FieldInfo;
@@ -123,14 +135,14 @@ interface Each {
   readonly complete: (values: readonly unknown[]) => void;
 }
 
-/** A whole operation, or a part delivered apart. */
+/** Executes a whole operation, or one deferred part of it. */
 export class Run {
   readonly #parts: RunParts;
   readonly #job: Job;
   readonly #errors: FieldErrors;
   readonly #scheduler: Scheduler;
   readonly #scope: RunScope;
-  readonly #later: Later | undefined;
+  readonly #deferrals: Deferrals | undefined;
   #root: ObjectColumn | undefined;
   #halted: GraphQLError | null = null;
 
@@ -143,10 +155,10 @@ export class Run {
       this.halt(error);
       parts.onHalt?.(error);
     });
-    this.#later = scope.later(this);
+    this.#deferrals = scope.deferralsOf(this);
   }
 
-  /** Synchronous as far as nothing has to be waited for. */
+  /** Runs synchronously until it has to wait. */
   async answer(): Promise<Executed> {
     const { root, holder } = this.#scope;
     const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
@@ -156,24 +168,24 @@ export class Run {
     const working = this.#scheduler.work();
     if (working !== undefined) await working;
     const isNull = this.#parts.isDry || this.#halted !== null;
-    const made = isNull ? ['null'] : timeSliced(this.#job, this.#make());
-    const data = made instanceof Promise ? await made : made;
+    const writing = isNull ? ['null'] : timeSliced(this.#job, this.#write());
+    const data = writing instanceof Promise ? await writing : writing;
     if (this.#halted !== null) return { data: ['null'], errors: [this.#halted] };
     return { data, errors: this.#errors.all };
   }
 
-  /** Nothing comes of the run but an error. */
+  /** Ends the run: its data is null, and this is its only error. */
   halt(error: GraphQLError): void {
     this.#halted ??= error;
     this.#scheduler.end();
   }
 
-  /** The run isn't over before it has begun. */
-  begin(begin: () => void): void {
-    this.#scheduler.add(begin);
+  /** Adds a task, such as the start of a deferred part. The run isn't over before the task is done. */
+  add(task: () => void): void {
+    this.#scheduler.add(task);
   }
 
-  /** True if a missing non-null value nulls all of it. */
+  /** True if an error has nulled all of its data. */
   get isLost(): boolean {
     if (this.#errors.isAllLost || this.#halted !== null) return true;
     return this.#root?.isNull(0) === true;
@@ -189,11 +201,10 @@ export class Run {
       args =
         field.args ?? getArgumentValues(field.definition, field.nodes[0] as FieldNode, this.#parts.variables);
     } catch (error) {
-      const values = objects.objects.map((object) => (object === null ? ABSENT : toError(error)));
-      complete(values);
+      complete(valuesBySlot(objects.objects, toError(error)));
       return;
     }
-    if (field.by === 'batch') this.#resolveTogether(holder, args, complete);
+    if (field.by === 'batch') this.#resolveBatch(holder, args, complete);
     else
       this.#resolveEach(
         {
@@ -207,9 +218,9 @@ export class Run {
       );
   }
 
-  /** Pauses between blocks of objects. */
-  #resolveEach(each: Each, from: number): void {
-    const { holder, args, info, values } = each;
+  /** Resolves a field object by object, and may pause after each block of them. */
+  #resolveEach(loop: FieldLoop, from: number): void {
+    const { holder, args, info, values } = loop;
     const { context } = this.#parts;
     const { objects } = holder.objects;
     const { by, name, definition } = holder.field;
@@ -217,9 +228,9 @@ export class Run {
       const isBlockOver = slot > from && slot % BLOCK_OBJECTS === 0;
       if (isBlockOver && this.#scheduler.isTimeUp()) {
         info.slot = -1;
-        // They are waited for only once all have been asked for.
+        // They are awaited only after the last object, and none must count as unhandled until then.
         handleRejections(values.slice(from, slot));
-        this.#pauseAt(each, slot);
+        this.#pauseAt(loop, slot);
         return;
       }
       const object = objects[slot] as object | null;
@@ -238,41 +249,41 @@ export class Run {
       }
     }
     if (objects.length > 1) info.slot = -1;
-    this.#scheduler.waitForAll(values, each.complete);
+    this.#scheduler.waitForAll(values, loop.complete);
   }
 
-  /** A closure in the loop would make a context for each object. */
-  #pauseAt(each: Each, slot: number): void {
-    this.#scheduler.pause(() => this.#resolveEach(each, slot));
+  /** Outside of the loop, where the closure would make V8 allocate a scope for each object. */
+  #pauseAt(loop: FieldLoop, slot: number): void {
+    this.#scheduler.pause(() => this.#resolveEach(loop, slot));
   }
 
-  #resolveTogether(
+  #resolveBatch(
     holder: FieldHolder,
     args: Record<string, unknown>,
     complete: (values: readonly unknown[]) => void,
   ): void {
-    // Some objects may be lost before their values arrive.
-    const asked = holder.objects.objects.slice();
-    const objects = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
-    const spread = (given: readonly unknown[] | Error) =>
-      complete(spreadOver(asked, given, objects === asked));
+    // A copy, since errors may null some of the objects before their values arrive.
+    const bySlot = holder.objects.objects.slice();
+    const objects = bySlot.includes(null) ? bySlot.filter((object) => object !== null) : (bySlot as object[]);
+    const completeSlots = (outcome: readonly unknown[] | Error) =>
+      complete(valuesBySlot(bySlot, outcome, objects === bySlot));
     if (objects.length === 0) {
-      spread([]);
+      completeSlots([]);
       return;
     }
     const { plan, variables, context } = this.#parts;
-    const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
-    let given: ReturnType<ResolveTogether> | Error;
+    const info = new FieldBatchInfo(plan, variables, holder.field, holder, bySlot);
+    let outcome: ReturnType<ResolveBatch> | Error;
     try {
-      given = this.#scope.together({ field: holder.field, objects, args, context, info });
+      outcome = this.#scope.resolveBatch({ field: holder.field, objects, args, context, info });
     } catch (error) {
-      given = toError(error);
+      outcome = toError(error);
     }
-    if (isPromise(given)) this.#scheduler.wait(given, spread);
-    else spread(given);
+    if (isPromise(outcome)) this.#scheduler.wait(outcome, completeSlots);
+    else completeSlots(outcome);
   }
 
-  *#make(): Steps<StringPieces> {
+  *#write(): Steps<StringPieces> {
     const column = this.#root as ObjectColumn;
     yield* column.build(this.#errors);
     return yield* written(column.valueAt(0));
@@ -291,8 +302,8 @@ export class Run {
     }
   }
 
-  /** Null if it is missing, or an error, which is listed. */
-  #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
+  /** The value; null if there is none or it is an error, which is noted, as is the lack of a non-null value. */
+  #presentValue(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
     if (value === ABSENT) return null;
     if (value instanceof Error) this.#errors.fail(field, value, column.holder, slot, column);
     else if (value != null) return value;
@@ -302,12 +313,12 @@ export class Run {
 
   #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
     const column = new LeafColumn(shape, holder, values.length);
-    if (field.isOfSchema) {
-      const texts = values.map((value) => (typeof value === 'string' ? value.length : 0));
-      this.#parts.onList?.(itemsIn(texts.reduce((sum, length) => sum + length, 0)));
+    if (field.isIntrospection) {
+      const lengths = values.map((value) => (typeof value === 'string' ? value.length : 0));
+      this.#parts.onList?.(itemsFor(lengths.reduce((sum, length) => sum + length, 0)));
     }
     for (let slot = 0; slot < values.length; slot += 1) {
-      const value = this.#presence(field, column, values[slot], slot);
+      const value = this.#presentValue(field, column, values[slot], slot);
       if (value === null) continue;
       try {
         column.values[slot] = shape.leaf.serialize(value);
@@ -329,7 +340,7 @@ export class Run {
     const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
     const { error } = plan;
     for (let slot = 0; slot < values.length; slot += 1) {
-      const object = this.#presence(field, column, values[slot], slot) as object | null;
+      const object = this.#presentValue(field, column, values[slot], slot) as object | null;
       if (error === undefined || object === null) column.objects[slot] = object;
       else this.#errors.fail(field, error, holder, slot, column);
     }
@@ -341,14 +352,14 @@ export class Run {
     const column = new ListColumn(shape, holder, values.length);
     const items: unknown[] = [];
     for (let slot = 0; slot < values.length; slot += 1) {
-      const value = this.#presence(field, column, values[slot], slot);
+      const value = this.#presentValue(field, column, values[slot], slot);
       if (isIterableObject(value)) {
         const before = items.length;
         for (const item of value) items.push(item);
         this.#parts.onList?.(items.length - before);
       } else if (value !== null) {
-        const named = `${field.parentType.name}.${field.name}`;
-        const error = new Error(`Expected Iterable, but did not find one for field "${named}".`);
+        const fieldName = `${field.parentType.name}.${field.name}`;
+        const error = new Error(`Expected Iterable, but did not find one for field "${fieldName}".`);
         this.#errors.fail(field, error, holder, slot, column);
       }
       column.endsAt(slot, items.length, value === null);
@@ -374,7 +385,7 @@ export class Run {
     const { context, plan } = this.#parts;
     const resolveType = type.resolveType ?? defaultTypeResolver;
     const info = this.#infoOf(field, holder);
-    const present = values.map((value, slot) => this.#presence(field, column, value, slot));
+    const present = values.map((value, slot) => this.#presentValue(field, column, value, slot));
     const names = present.map((value, slot) => {
       info.slot = slot;
       try {
@@ -403,22 +414,24 @@ export class Run {
     return column;
   }
 
-  /** Nothing is deferred if the objects are too many. */
+  /** The plan without `@defer` if deferring it for so many objects would make too many parts. */
   #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
     const { deferral } = plan;
-    if (deferral === undefined || this.#later?.mayDefer(deferral, objects)) return plan;
+    if (deferral === undefined || this.#deferrals?.mayDefer(deferral, objects)) return plan;
     return deferral.whole();
   }
 
+  /** Queues the fields of the objects. */
   #descend(objects: ObjectColumn): void {
     const { plan } = objects;
-    if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
+    if (plan.introspectionLength > 0)
+      this.#parts.onList?.(itemsFor(plan.introspectionLength * objects.objects.length));
     objects.check(this.#errors);
     for (const [index, field] of plan.fields.entries()) {
       if (field.by !== 'typename' && field.by !== 'leaf property')
         this.#scheduler.add(() => this.#resolve(objects, index, field));
     }
-    if (plan.deferral !== undefined) this.#later?.defer(plan.deferral, objects);
+    if (plan.deferral !== undefined) this.#deferrals?.defer(plan.deferral, objects);
   }
 
   #infoOf(field: FieldPlan, holder: Holder): GraphQLResolveInfo & FieldInfo {
@@ -435,24 +448,24 @@ function notPossible({ parentType, name }: FieldPlan, type: GraphQLAbstractType,
 }
 
 /**
- * ABSENT where there is no object.
- * @param areAllThere true if none of the objects is null
+ * Puts the values of a batch into the slots of its objects, and an error into all of them.
+ * @param isNoneNull true if the objects are known to have no null among them
  */
-function spreadOver(
-  asked: readonly (object | null)[],
-  given: readonly unknown[] | Error,
-  areAllThere: boolean,
+function valuesBySlot(
+  objects: readonly (object | null)[],
+  outcome: readonly unknown[] | Error,
+  isNoneNull = false,
 ): readonly unknown[] {
-  if (given instanceof Error) return asked.map((object) => (object === null ? ABSENT : given));
-  if (areAllThere && given.length === asked.length) return given;
+  if (outcome instanceof Error) return objects.map((object) => (object === null ? ABSENT : outcome));
+  if (isNoneNull && outcome.length === objects.length) return outcome;
   let next = 0;
-  return asked.map((object) => (object === null ? ABSENT : given[next++]));
+  return objects.map((object) => (object === null ? ABSENT : outcome[next++]));
 }
 
-/** Works off the tasks of one run, with pauses for others, and what waits for promises once they are settled. */
+/** Runs tasks in order, those that wait for promises once these settle, with pauses for other jobs. */
 export class Scheduler {
   readonly #job: Job;
-  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
+  readonly #onPause: ((resumed: Promise<void>) => void) | undefined;
   #tasks: (() => void)[] = [];
   #waiting = 0;
   #isPaused = false;
@@ -460,11 +473,11 @@ export class Scheduler {
   #pausesAtMs = 0;
   /** Set once ended early: later results are dropped, and nothing more begins. */
   #isEnded = false;
-  #over = () => {};
-  #broken = (_error: unknown) => {};
+  #resolveWork = () => {};
+  #rejectWork = (_error: unknown) => {};
 
-  /** @param onPause called with each pause for others; its promise settles after it */
-  constructor(job: Job, onPause?: (goesOn: Promise<void>) => void) {
+  /** @param onPause called with each pause for other jobs; the promise settles when the work after it is done */
+  constructor(job: Job, onPause?: (resumed: Promise<void>) => void) {
     this.#job = job;
     this.#onPause = onPause;
   }
@@ -474,7 +487,7 @@ export class Scheduler {
   }
 
   /**
-   * Synchronous if nothing has to be waited for.
+   * Runs all tasks, synchronously unless some have to wait.
    * @throws the error of a task
    */
   work(): void | Promise<void> {
@@ -486,14 +499,14 @@ export class Scheduler {
     }
     if (this.#isOver()) return;
     return new Promise<void>((resolve, reject) => {
-      this.#over = resolve;
-      this.#broken = reject;
+      this.#resolveWork = resolve;
+      this.#rejectWork = reject;
     });
   }
 
   end(): void {
     this.#isEnded = true;
-    this.#over();
+    this.#resolveWork();
   }
 
   isTimeUp(): boolean {
@@ -517,7 +530,7 @@ export class Scheduler {
     promise.then(settled, (error) => settled(toError(error)));
   }
 
-  /** Does long work, after a pause if the turn is over. */
+  /** Runs work that may take long, after a pause if the turn is over. */
   inTurn(work: () => void): void {
     if (!this.isTimeUp()) {
       work();
@@ -527,24 +540,24 @@ export class Scheduler {
     this.#inSlice(() => this.#goOn(work));
   }
 
-  /** Goes on once all promises among the values are settled; errors stand for rejected ones. */
+  /** Goes on once all promises among the values are settled. Each is replaced by its value, or by an error. */
   waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
-    let missing = 0;
-    // Outside of the loop, which would otherwise make a scope for each value.
+    let pending = 0;
+    // Outside of the loop, where the closure would make V8 allocate a scope for each value.
     const waitFor = (promise: PromiseLike<unknown>, slot: number) =>
       this.wait(promise, (settled) => {
         values[slot] = settled;
-        missing -= 1;
-        if (missing === 0) goOn(values);
+        pending -= 1;
+        if (pending === 0) goOn(values);
         else handleRejections(settled);
       });
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = values[slot];
       if (!isPromise(value)) continue;
-      missing += 1;
+      pending += 1;
       waitFor(value, slot);
     }
-    if (missing === 0) goOn(values);
+    if (pending === 0) goOn(values);
     else for (const value of values) handleRejections(value);
   }
 
@@ -553,7 +566,7 @@ export class Scheduler {
     this.#safely(() => {
       this.#pausesAtMs = performance.now() + TURN_MS;
       work();
-      // Taking over a long list counts as work.
+      // The work may have used up the turn by itself, for instance with a long list.
       if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
       else this.#work();
     });
@@ -563,24 +576,24 @@ export class Scheduler {
     return this.#isEnded || (this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused);
   }
 
-  /** Works off the tasks that can be done now. */
+  /** Runs the tasks that needn't wait, until the turn is over. */
   #work(): void {
     if (this.#isPaused || this.#isEnded) return;
     this.#pausesAtMs = performance.now() + TURN_MS;
     while (this.#tasks.length > 0) {
       const tasks = this.#tasks;
       this.#tasks = [];
-      for (const [done, task] of tasks.entries()) {
+      for (const [index, task] of tasks.entries()) {
         task();
         if (this.#isEnded) return;
-        const isLast = done === tasks.length - 1;
+        const isLast = index === tasks.length - 1;
         if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
-        this.#tasks.unshift(...tasks.slice(done + 1));
+        this.#tasks.unshift(...tasks.slice(index + 1));
         if (!this.#isPaused) this.#pause(() => this.#work());
         return;
       }
     }
-    if (this.#isOver()) this.#over();
+    if (this.#isOver()) this.#resolveWork();
   }
 
   #pause(goOn: () => void): void {
@@ -591,15 +604,15 @@ export class Scheduler {
     });
   }
 
-  /** The listener to pauses waits until the work is done. */
+  /** Runs work in a later turn. The promise that `onPause` gets settles after the work, not before it. */
   #inSlice(work: () => void): void {
-    const goesOn = new Promise<void>((resolve) => {
+    const resumed = new Promise<void>((resolve) => {
       inSlice(this.#job, () => {
         work();
         resolve();
       });
     });
-    this.#onPause?.(goesOn);
+    this.#onPause?.(resumed);
   }
 
   /** An internal error must not leave the operation unanswered. */
@@ -609,7 +622,7 @@ export class Scheduler {
       work();
     } catch (error) {
       this.#isEnded = true;
-      this.#broken(error);
+      this.#rejectWork(error);
     }
   }
 }
