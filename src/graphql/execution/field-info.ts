@@ -45,6 +45,11 @@ export class FieldInfo implements OwnInfo {
   }
 }
 
+/** An `info` of one path for good: for reading after a resolver has returned, or as that of another field. */
+export function infoAt(info: GraphQLResolveInfo, path: ResponsePath): GraphQLResolveInfo {
+  return Object.create(info, { path: { value: path } });
+}
+
 export type ResolveBatch = (call: {
   readonly field: FieldPlan;
   readonly objects: readonly object[];

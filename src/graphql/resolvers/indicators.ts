@@ -4,6 +4,7 @@ import { leftOutOf } from '../../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
 import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
+import { infoAt } from '../execution/field-info.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';
 import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '../schema/generated.ts';
 import { costOf, fieldsBelow, type RowsField, selectedFields } from '../schema/selection.ts';
@@ -121,7 +122,7 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
     const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
     const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
     // Warnings are added once, at the field that has the figures.
-    const here: GraphQLResolveInfo = Object.create(info, { path: { value: path } });
+    const here = infoAt(info, path);
     loads.push(
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
     );

@@ -4,6 +4,7 @@ import type { Dimension } from '../../observations/planner/learned.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
+import { infoAt } from '../execution/field-info.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { ObservationScope } from '../schema/generated.ts';
 import type { RowsField } from '../schema/selection.ts';
@@ -124,7 +125,7 @@ export function observationRows(
   /** What the refusal has had looked up may tell that a name is unknown: then the others' rows are the answer. */
   const withoutUnknown = async (error: unknown) => {
     if (!isOfName(error)) throw error;
-    const existing = await namesBy(filter, context, Object.create(info, { path: { value: path } }));
+    const existing = await namesBy(filter, context, infoAt(info, path));
     if (existing.every((some, i) => some.length === answered[i]?.length)) throw error;
     return load(existing);
   };
