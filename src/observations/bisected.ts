@@ -1,7 +1,8 @@
 import { countries, indicators, observations } from '../service/endpoints.ts';
+import { refusalFor } from '../service/failed-answers.ts';
 import type { Sending } from '../service/sending.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
-import { excerpt, Failure } from '../shared/errors.ts';
+import { Failure } from '../shared/errors.ts';
 import { noRows } from './absences.ts';
 import {
   cellsOf,
@@ -108,7 +109,10 @@ async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<
       return NONE_WHOLE;
     }
     const areRefused = all.length === 1 || (isOfUnlisted && areOfOneKind);
-    const named = naming(refusal, areRefused ? all : [...countryCodes, ...metricKeys]);
+    const { outcome } = refusal;
+    const names = areRefused ? all : [...countryCodes, ...metricKeys];
+    const named =
+      outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
     if (areRefused && (isError || refusal.isInferred)) cacheRefusal(all, task, named, search);
     settlePairs(task, task.pairs, named, search);
     return NONE_WHOLE;
@@ -117,15 +121,6 @@ async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<
   task.search.refusalsLeft -= 1;
   if (task.search.refusalsLeft < 0) return giveUp(task, refusal);
   return askForHalves(task, halvesOf(task, suspects, unlisted), refusal, search);
-}
-
-/** The service's words may not say which of many names it refused, so the error does. */
-function naming(refusal: Refusal, names: readonly string[]): Refusal {
-  const { outcome } = refusal;
-  if (!(outcome instanceof Failure)) return refusal;
-  const { code, fields, cause } = outcome;
-  const words = `The service refused the arguments, for ${excerpt(names.join(', '))}.`;
-  return { ...refusal, outcome: new Failure(code, words, fields, { cause }) };
 }
 
 async function askForHalves(

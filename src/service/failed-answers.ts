@@ -1,4 +1,4 @@
-import { Failure, type FailureCode, type FailureFields } from '../shared/errors.ts';
+import { excerpt, Failure, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { PageInstead, unspecified } from './bodies.ts';
@@ -117,7 +117,7 @@ export function failureInBody(body: JsonObject, call: Call, sending: Sending): F
   const part = failureIn(body);
   if (part === null) return null;
   const detail = wordsFor(part, sending) ?? wordsFor(body, sending);
-  if (detail !== undefined && isAboutLimit(detail)) return failureOf(429, detail, call);
+  if (detail !== undefined && isAboutRateLimit(detail)) return failureOf(429, detail, call);
   const words = 'The service sent a failure as if it were an answer.';
   return new Failure('UPSTREAM_INVALID_RESPONSE', words, {
     route: call.route,
@@ -125,11 +125,18 @@ export function failureInBody(body: JsonObject, call: Call, sending: Sending): F
   });
 }
 
+const REFUSED_ARGUMENTS = 'The service refused the arguments';
+
+/** The refusal of a call, with the names that it is for: the service's own words may not say which of many. */
+export function refusalFor({ code, fields, cause }: Failure, names: readonly string[]): Failure {
+  return new Failure(code, `${REFUSED_ARGUMENTS}, for ${excerpt(names.join(', '))}.`, fields, { cause });
+}
+
 const REFUSALS: Readonly<Record<number, readonly [FailureCode, message: string]>> = {
-  400: ['BAD_USER_INPUT', 'The service refused the arguments.'],
+  400: ['BAD_USER_INPUT', `${REFUSED_ARGUMENTS}.`],
   401: ['UNAUTHENTICATED', 'The service does not accept this key.'],
   403: ['FORBIDDEN', 'The service does not permit this key to do this.'],
-  422: ['BAD_USER_INPUT', 'The service refused the arguments.'],
+  422: ['BAD_USER_INPUT', `${REFUSED_ARGUMENTS}.`],
   429: ['RATE_LIMITED', 'The service takes no more requests for now.'],
 };
 
@@ -141,7 +148,7 @@ function failureOf(status: number, detail: string | undefined, call: Call): Fail
 }
 
 /** True if words under another status are those of a 429. */
-function isAboutLimit(words: string): boolean {
+function isAboutRateLimit(words: string): boolean {
   return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }
 
