@@ -40,7 +40,7 @@ export function createPlainGateway(upstreamUrl: string) {
     retries: 2,
     clock: systemClock,
     onAttempt() {},
-    remembering: (next) => next,
+    notedListsStage: (next) => next,
     tenants,
     tenantCache: NO_TENANT_CACHE,
     sharedCounters: null,

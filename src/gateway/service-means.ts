@@ -45,23 +45,19 @@ export function openService(
     lookups: lookups.lists,
     stages: plugins.flatMap((plugin) => plugin.call?.bind(plugin) ?? []),
     watchers: plugins.flatMap((plugin) => plugin.attempt?.bind(plugin) ?? []),
-    remembering: given.remembering,
+    notedListsStage: given.notedListsStage,
     tenantCache,
     inFlight,
     tenants,
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
   });
-  return { given, upstream, endpoints };
+  return { given, upstream };
 }
 
 /** Operations run, and are priced, by the same loaders and planner. */
 export function composeService(
-  {
-    given,
-    endpoints,
-    upstream: { ask: askService, send, ledger, outage, gate },
-  }: ReturnType<typeof openService>,
+  { given, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
   stores: Stores,
   { config, observer }: GatewayParts,
   schema: GraphQLSchema,
@@ -127,7 +123,6 @@ export function composeService(
         figures: isOffline ? offline().figures : figures,
         schema,
         given,
-        partEndpoints: endpoints,
         maxUpstreamCalls: config.maxUpstreamCalls,
         maxListItems: config.maxListItems,
       });

@@ -111,8 +111,7 @@ async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<
     const areRefused = all.length === 1 || (isOfUnlisted && areOfOneKind);
     const { outcome } = refusal;
     const names = areRefused ? all : [...countryCodes, ...metricKeys];
-    const named =
-      outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
+    const named = outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
     if (areRefused && (isError || refusal.isInferred)) cacheRefusal(all, task, named, search);
     settlePairs(task, task.pairs, named, search);
     return NONE_WHOLE;

@@ -37,7 +37,7 @@ interface UpstreamParts {
   readonly inFlight: InFlight;
   readonly freshness: ListCache['freshness'];
   /** Sees the answers of lists and records go by. */
-  readonly remembering: (next: Send) => Send;
+  readonly notedListsStage: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
   /** Called with the milliseconds that a call has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
@@ -67,7 +67,7 @@ export function createUpstream(parts: UpstreamParts) {
   const patient = retriedStage(gate.stopping(paced), parts.retries, outage);
   const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), patient);
   const send = coalescedStage(staged);
-  const ask = cachedStage(parts.remembering(send), { ...parts, now: steadyNow }, outage);
+  const ask = cachedStage(parts.notedListsStage(send), { ...parts, now: steadyNow }, outage);
 
   return { ask, send, ledger, gate, outage, close: http.close };
 }

@@ -122,12 +122,12 @@ it('the bound of calls holds for figures however they are scattered over countri
 });
 
 it('the bound of calls remembers no more lists than there is room for, however long they are', async () => {
-  const { remembering } = openGivenLists([]);
+  const { notedListsStage } = openGivenLists([]);
   const rows = () => Array.from({ length: 2_000 }, (_, i) => ({ key: `key ${i}`, name: `A name ${i}` }));
   const call = { route: '/v1/indicators', target: '/v1/indicators', isPublic: false };
   const before = heapBytes();
   for (let i = 0; i < 200; i += 1) {
-    const send = remembering(async () => ({
+    const send = notedListsStage(async () => ({
       status: 200,
       headers: {},
       body: { data: rows() },

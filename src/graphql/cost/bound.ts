@@ -26,7 +26,7 @@ import type { FieldCost, SelectionScope } from '../schema/selection.ts';
 /** Of all keys together. */
 const MAX_LISTS_BYTES = 16 * 1024 * 1024;
 
-/** A list is replaced no more often: each is cached for long anyway. */
+/** A list is replaced at most once in this time, since sizes hardly change. */
 const RENEWING_MS = 60_000;
 
 /**
@@ -52,10 +52,13 @@ export function openGivenLists(more: readonly Endpoint[]) {
   }
 
   return {
+    /** All endpoints, those of plugins included. */
+    endpoints: all,
     routes,
-    /** Undefined if none has been given. */
+    /** The body of a list; undefined if the key has been given none. */
     of: (tenant: Tenant, call: Call): unknown => given.get(keyOf(tenant, call))?.body,
-    remembering:
+    /** Notes the lists among the answers. */
+    notedListsStage:
       (next: Send): Send =>
       (call, sending) => {
         const answering = next(call, sending);
@@ -68,14 +71,15 @@ export function openGivenLists(more: readonly Endpoint[]) {
   };
 }
 
+/** What to add up, and how. */
 interface FieldSum<Sum> {
   readonly nothing: Sum;
   readonly both: (a: Sum, b: Sum) => Sum;
-  /** Selections that don't count; left out if all do. */
+  /** True for selections that don't count; omitted if all do. */
   readonly isLeftOut?: (selection: SelectionNode) => boolean;
   /**
-   * Includes the field's selection.
-   * @param parents objects that have the field
+   * The sum of a field, its selection included.
+   * @param parents number of objects that have the field
    */
   ofField(
     field: GraphQLField<unknown, unknown>,
@@ -86,15 +90,18 @@ interface FieldSum<Sum> {
   ): Sum;
 }
 
-/** @param parents objects that have the selection */
+/** @param parents number of objects that have the selection */
 type SumOfSet<Sum> = (
   type: GraphQLNamedType | null | undefined,
   set: SelectionSetNode,
   parents: number,
 ) => Sum;
 
-/** A fragment is walked once for each number of parents, not along each path to it. */
-export function summing<Sum>(
+/**
+ * Adds up fields over a selection and all that is below. Fragments are walked once for each number of parents, not once
+ * for each path to them, of which a small document may have millions.
+ */
+export function createSelectionSum<Sum>(
   schema: GraphQLSchema,
   { fragments }: SelectionScope,
   { nothing, both, isLeftOut = () => false, ofField }: FieldSum<Sum>,
@@ -136,34 +143,35 @@ export function summing<Sum>(
   return ofSet;
 }
 
-/** For the lists that an operation can need, and their completion. */
+/** Covers the calls for all lists that an operation can need, and for their completion. */
 const MOST_LIST_CALLS = 8;
 
-/** Unless the service has shown longer lists. */
+/** Sizes assumed until the service has sent longer lists. */
 export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
 
-/** Sizes of the service's lists that have come. */
+/** Numbers of countries and indicators that the service lists. */
 interface ListSizes {
   readonly countries: number;
   readonly metrics: number;
 }
 
-/** By the text and the variables. */
+/** An upper bound by the text and the variables. */
 interface Bound {
-  /** Without those for latest figures; infinite if that depends on the service's answers. */
+  /** Calls for anything but latest figures; infinite if the service's answers decide. */
   readonly calls: number;
-  /** Figures of the table of all countries and metrics asked for. */
+  /** Cells of tables, of countries by metrics, that contain the requested latest figures. */
   readonly latestFigures: number;
 }
 
 function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
-  // Cut straight, a table takes less than twice the calls that its rows need, and one more.
+  // Cut into rectangles, a table takes fewer than twice the calls that its cells would fill, and one more.
   return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
 }
 
 /**
- * Bounds the calls of an operation, by the rows that one brings: most operations need no exact pricing then.
- * @param listed lower bounds for the numbers of countries and indicators
+ * The most calls that an operation can take, by the number of rows that a call can bring. Most operations are allowed
+ * as many, and needn't be priced.
+ * @param listed sizes of lists that have come; the documented ones are used where these are smaller
  */
 export function boundOf(
   schema: GraphQLSchema,
@@ -176,7 +184,7 @@ export function boundOf(
     metrics: Math.max(DOCUMENTED.metrics, listed.metrics),
   };
   const root = schema.getRootType(operation.operation);
-  const boundOfSet = summing<Bound>(schema, scope, {
+  const boundOfSet = createSelectionSum<Bound>(schema, scope, {
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
@@ -215,7 +223,10 @@ interface BoundField {
   readonly type: GraphQLCompositeType;
 }
 
-/** @param parents objects that have the field; null for a field of the root */
+/**
+ * The bound of a field without its selection.
+ * @param parents number of objects that have the field; null for a field of the root
+ */
 function ownBound(
   { field, cost, isList, node, type }: BoundField,
   parents: number | null,
@@ -226,7 +237,7 @@ function ownBound(
     case 'NOTHING':
       return NO_CALLS;
     case 'ONCE':
-      // Filtered lists are asked for once a filter; which arguments makes no difference.
+      // `MOST_LIST_CALLS` covers whole lists. With arguments, a list may be a call of its own.
       return parents === null && isList && (node.arguments?.length ?? 0) > 0
         ? { ...NO_CALLS, calls: 1 }
         : NO_CALLS;
@@ -245,7 +256,7 @@ function ownBound(
   }
 }
 
-/** True if lists have the keys of all references. */
+/** True if all references are by key, and so resolved from lists; one by global identifier may take any call. */
 function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
   return [representations].flat().every((reference) => {
     const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
@@ -260,12 +271,12 @@ function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
-/** A list, or a page of one. */
+/** True for a list, or a page of one. */
 export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
   return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
 }
 
-/** If no argument names the country or the indicator, the field's object is it. */
+/** A country or an indicator that no argument names is the object that has the field. */
 function figuresBound(
   { args: taken }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -281,15 +292,15 @@ function figuresBound(
   if (codes === null && keys === null) return UNBOUNDED;
   const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
   const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
-  // Other fields may share the table, so each name stands for a whole line.
+  // Other fields may share the table, so each name counts for a whole line of it.
   if (!isList || (args.latest === true && args.toYear == null && args.scope !== 'PLACES'))
     return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
-  // At most a call for each series, and one to find out that the service takes no years.
+  // At most a call for each series, and one to find out that the service doesn't support years.
   const hasYears = args.fromYear != null || args.toYear != null;
   return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
 }
 
-/** Figures below a list are of as many countries or indicators. */
+/** The most items of a list: as many countries or indicators may have figures below it. */
 function mostOf(
   { type }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -301,13 +312,13 @@ function mostOf(
   return Math.max(all, ...lengths);
 }
 
-/** Each name of the shorter list stands for a whole line. */
+/** Cells of a table in which each name of the shorter list counts for a whole line. */
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
 }
 
-/** A series of each, and the latest figures that it is ranked among. */
+/** A series of each country in the comparison, and its latest figure. */
 function derivedBound(
   { name }: GraphQLField<unknown, unknown>,
   { among }: Readonly<Record<string, unknown>>,
@@ -316,16 +327,16 @@ function derivedBound(
 ): Bound {
   if (parents !== 1) return UNBOUNDED;
   const countries = name === 'rank' ? lengthOf(among, sizes.countries) : 1;
-  // One more to find out that the service takes no years.
+  // One more to find out that the service doesn't support years.
   return { calls: countries + 1, latestFigures: tableOf(countries, 1, sizes) };
 }
 
-/** A list that is left out stands for all. */
+/** An omitted list means all names. */
 function lengthOf(list: unknown, all: number): number {
   return Array.isArray(list) ? list.length : all;
 }
 
-/** None if they don't fit, which execution will report before anything is asked. */
+/** Empty if the arguments are invalid, which the run reports before any call. */
 export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,

@@ -8,13 +8,13 @@ import {
 } from 'graphql';
 import { costOf } from '../schema/selection.ts';
 
-/** How far the calls of a document's operations can be known from its text. */
+/** What the text of a document shows about how well the calls of its operations can be predicted. */
 export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
   const types = new TypeInfo(schema);
   const isRecord = () => costOf(types.getFieldDef() ?? undefined) === 'EACH';
   let [records, isInFragment] = [0, false];
-  let [isOpen, isReferenced, isFoundById, isDeriving] = [false, false, false, false];
-  let [areBelow, isSpreadBelow, areInFragments] = [false, false, false];
+  let [isAnyOpenEnded, isReferenced, isFoundById, isDeriving] = [false, false, false, false];
+  let [areFiguresBelow, isFragmentBelow, areFiguresInFragments] = [false, false, false];
   visit(
     document,
     visitWithTypeInfo(types, {
@@ -27,7 +27,7 @@ export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
         },
       },
       FragmentSpread() {
-        isSpreadBelow ||= records > 0;
+        isFragmentBelow ||= records > 0;
       },
       NamedType({ name }) {
         const type = schema.getType(name.value);
@@ -37,13 +37,13 @@ export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
         enter({ name }) {
           if (name.value.startsWith('__')) return false;
           const cost = costOf(types.getFieldDef() ?? undefined);
-          isOpen ||= cost === 'IDENTIFIED' || cost === 'UNSAID';
+          isAnyOpenEnded ||= cost === 'IDENTIFIED' || cost === 'UNSAID';
           isReferenced ||= cost === 'REFERENCED';
           if (isRecord()) records += 1;
           if (cost !== 'FIGURES') return undefined;
           isDeriving ||= types.getParentType()?.name === 'Observation';
-          areBelow ||= records > 0;
-          areInFragments ||= isInFragment;
+          areFiguresBelow ||= records > 0;
+          areFiguresInFragments ||= isInFragment;
           return undefined;
         },
         leave() {
@@ -53,14 +53,15 @@ export function certaintyOf(document: DocumentNode, schema: GraphQLSchema) {
     }),
   );
   return {
-    /** True if only the service's answers tell how many calls some field makes. */
-    isOpenEnded: isOpen || (isReferenced && isFoundById),
-    /** True if the service's answers may decide what figures are compared with. */
+    /** True if only the service's answers show how many calls some field makes. */
+    isOpenEnded: isAnyOpenEnded || (isReferenced && isFoundById),
+    /** True if figures are derived: the service's answers may decide which others they are compared with. */
     isDeriving,
     /**
-     * True if figures are selected below records, whose indicators only the service tells: cached figures of the
-     * stand-in's indicator say nothing. Fragments spread below a record count as a whole.
+     * True if figures are selected below records. Only the service's answer shows which indicators those have, so it
+     * proves nothing if the figures of the stand-in's indicator are cached. If a fragment is spread below a record,
+     * figures in any fragment count.
      */
-    asksBelowRecords: areBelow || (isSpreadBelow && areInFragments),
+    asksBelowRecords: areFiguresBelow || (isFragmentBelow && areFiguresInFragments),
   };
 }

@@ -1,21 +1,23 @@
 import { type GraphQLField, type GraphQLSchema, getNamedType, type OperationDefinitionNode } from 'graphql';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
 import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
-import { argumentsOf, holdsList, summing } from './bound.ts';
+import { argumentsOf, createSelectionSum, holdsList } from './bound.ts';
 
-interface Weighed {
+interface WeighedField {
   readonly weight: number;
   readonly path: readonly string[];
 }
 
-/** Documented numbers, for lists whose length the text doesn't tell. */
+/** Documented sizes, for lists whose length the text doesn't show. */
 const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
 
+/** Of other lists whose length the text doesn't show. */
 const SOME_ITEMS = 20;
 
+/** One row a year since 1950. */
 const SERIES_ROWS = 77;
 
-const NOTHING: Weighed = { weight: 0, path: [] };
+const NOTHING: WeighedField = { weight: 0, path: [] };
 
 /**
  * Names the field that probably takes the most calls to a route, by text and arguments alone. Only for a message.
@@ -27,8 +29,8 @@ export function dearestField(
   scope: SelectionScope,
   route: string,
 ): string | null {
-  const isMeant = takenBy(route);
-  const dearestOf = summing<Weighed>(schema, scope, {
+  const isToRoute = mayCall(route);
+  const dearestOf = createSelectionSum<WeighedField>(schema, scope, {
     nothing: NOTHING,
     both: (a, b) => (b.weight > a.weight ? b : a),
     isLeftOut: (selection) => isLeftOut(selection, scope),
@@ -37,8 +39,8 @@ export function dearestField(
       const isList = holdsList(field);
       const type = getNamedType(field.type);
       const { name } = rowTypeOf(type) ?? type;
-      const fieldCalls = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-      // A page's rows were counted for its connection.
+      const fieldCalls = isToRoute(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
+      // The rows of a page have been counted at its connection.
       const items =
         isList && rowTypeOf(parentType) === null
           ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
@@ -55,19 +57,21 @@ export function dearestField(
   return path.length === 0 ? null : path.join('.');
 }
 
-function takenBy(route: string): (cost: FieldCost) => boolean {
+/** Returns a test for fields that may make calls to a route. */
+function mayCall(route: string): (cost: FieldCost) => boolean {
   if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
   if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
   return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
 }
 
-/** By rows of figures, or one call, for each object. */
+/** The weight for each object that has the field: rows of figures, or 1 for any other call. */
 function ownWeight(
   field: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
   isList: boolean,
 ): number {
   const cost = costOf(field);
+  // Lists are loaded once for all objects, so they weigh least.
   if (cost === 'ONCE') return Number.MIN_VALUE;
   if (cost !== 'FIGURES') return 1;
   const named = (one: string, many: string, all: number) => {

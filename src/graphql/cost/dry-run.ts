@@ -25,14 +25,13 @@ import type { GraphContext } from '../schema/context.ts';
 import { certaintyOf } from './certainty.ts';
 import { createFewestCalls } from './fewest-calls.ts';
 import type { PricedOperation, PricingParts, Supposition } from './pricing-parts.ts';
-import { answeringBy, assumptionsOf } from './stand-in.ts';
+import { assumptionsOf, createStandIn } from './stand-in.ts';
 import type { Tally } from './tally.ts';
 import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
 
 /**
- * Prices one operation over a stand-in for the service.
- * @param share of the rows of an unknown list that a filter lets through
- * @param learned what plans go by; `planning.learned` is the live one, for names and lengths
+ * Opens a run of an operation over a stand-in for the service, whose calls are its price. Nothing is sent or cached.
+ * @param learned the snapshot that plans go by; names and lengths of series are those of the live `planning.learned`
  */
 export function openDryRun(
   parts: PricingParts,
@@ -48,9 +47,9 @@ export function openDryRun(
   const assumptions = assumptionsOf(planning.learned, supposed, years, tally);
   const noteCached = (call: Call) => tally.calls.push({ ...call, isCached: true });
   const outage = { failure: () => null };
-  const answering = answeringBy(parts, (call) => tally.calls.push({ ...call, isCached: false }), assumptions);
+  const standIn = createStandIn(parts, (call) => tally.calls.push({ ...call, isCached: false }), assumptions);
   const send = coalescedStage(async (call, sending) => {
-    const answer = await answering(call, sending);
+    const answer = await standIn(call, sending);
     if (!call.isPublic) tenantCache.accept(caller.tenant);
     return answer;
   });
@@ -68,10 +67,10 @@ export function openDryRun(
     },
   };
   const { isDeriving } = certaintyOf(document, parts.schema);
-  const isSharedCacheable = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
-  const lone = createLoneFigures(dry, (next) => {
+  const mayBeSpared = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
+  const figures = createLoneFigures(dry, (next) => {
     const counting = talliedStage(next, planning.learned, isDeriving, tally);
-    return isSharedCacheable ? sparedStage(counting) : counting;
+    return mayBeSpared ? sparedStage(counting) : counting;
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
@@ -80,7 +79,7 @@ export function openDryRun(
   const loaders = createLoaders({
     ask,
     sending,
-    figures: counted(lone, dry.cache, isDeriving, years, tally),
+    figures: countedFigures(figures, dry.cache, isDeriving, years, tally),
     batchGate,
     effort,
     tickersLearned: { ...parts.tickersLearned },
@@ -88,7 +87,7 @@ export function openDryRun(
     mayGuess(tenant) {
       if (!pooling.ledger.mayGuess(tenant)) return false;
       tally.mayGuess = true;
-      // Before any list has come, the guess may be wrong.
+      // Until a first list has been seen, the guess may be wrong.
       if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
       return false;
     },
@@ -111,12 +110,12 @@ export function openDryRun(
   };
   return {
     context,
-    /** Lists the calls that cached figures spare, unless they are too many for an operation. */
+    /** Notes the calls that cached figures spare, unless they are more than an operation may make. */
     async fetchCached(demands: readonly Demand[]): Promise<void> {
       const fewest = createFewestCalls(limitsOf(dry.planning), learned.seriesRows, learned.rowsWithin);
       for (const demand of demands) fewest.add(demand);
       if (fewest.calls > parts.maxUpstreamCalls) return;
-      const service = { ...dry.service, send: answeringBy(parts, noteCached, assumptions) };
+      const service = { ...dry.service, send: createStandIn(parts, noteCached, assumptions) };
       const cachedBill = openBill();
       const silent = { onOutcomes() {} };
       const paid = { ...sending, bill: cachedBill, payer: payerOf(cachedBill) };
@@ -125,30 +124,30 @@ export function openDryRun(
   };
 }
 
-/** Notes if demands are too many, or may take other calls than their plan. */
+/** Counts demands before they are planned, and notes if they may take other calls than their plan. */
 function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
-  /** A series of known length takes exactly the calls of its plan. */
+  /** Then a series takes exactly the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
     years === null &&
     learned.facts().totals === 'true' &&
     learned.hasSeriesRows(countryCode, metricKey);
   return async (demands, sending, listener) => {
-    // The service is asked for the latest if several figures match.
+    // If several figures match, the service is asked for the latest one, which no plan shows.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, listener);
   };
 }
 
-/** Spares demands that an earlier call may have brought: any combination of names that it asked for. */
+/** Takes demands as settled whose country and metric an earlier batch named both: its calls may have brought them. */
 function sparedStage(next: FetchBatch): FetchBatch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
-  const isBrought = ({ countryCode, metricKey }: Demand) =>
+  const mayHaveCome = ({ countryCode, metricKey }: Demand) =>
     asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
   return (demands, sending, listener) => {
-    const missing = demands.filter((demand) => !isBrought(demand));
-    settleAll(listener, demands.filter(isBrought), []);
+    const missing = demands.filter((demand) => !mayHaveCome(demand));
+    settleAll(listener, demands.filter(mayHaveCome), []);
     asked.push({
       codes: new Set(missing.map(({ countryCode }) => countryCode)),
       keys: new Set(missing.map(({ metricKey }) => metricKey)),
@@ -158,11 +157,11 @@ function sparedStage(next: FetchBatch): FetchBatch {
 }
 
 /**
- * Counts figures as soon as they are wanted and not cached, before they are gathered or planned. Once the operation
- * is refused, none are looked for.
- * @param isDeriving true if figures are asked for that others may be compared with
+ * Counts figures as soon as they are demanded and not cached, before they are gathered and planned. Once the operation
+ * is refused, nothing more is fetched.
+ * @param isDeriving true if the operation derives figures, and so may demand others to compare them with
  */
-function counted(
+function countedFigures(
   figures: Figures,
   { tenantCache, entries, refusedNames, freshness, now }: FiguresCache,
   isDeriving: boolean,
@@ -182,7 +181,7 @@ function counted(
           outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), terms);
         if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
         tally.want(demand);
-        // A figure with nothing to compare leaves or not, depending on the rest of the operation.
+        // Whether a figure that has nothing to be compared with is fetched depends on the rest of the operation.
         if (isDeriving) tally.isCertain = false;
       }
       return outcomes;
@@ -195,7 +194,7 @@ function counted(
   };
 }
 
-/** Saves nothing, and forgets what the service says about the key. */
+/** Saves nothing. That the stand-in accepts the key counts within this run alone. */
 function readOnlyCache(tenantCache: TenantCache): TenantCache {
   if (tenantCache === NO_TENANT_CACHE) return tenantCache;
   let isTakenForAccepted = false;
@@ -211,12 +210,12 @@ function readOnlyCache(tenantCache: TenantCache): TenantCache {
 }
 
 /**
- * The stages for one operation alone: no others, no prefetch.
- * @param watched looks at the demands before they are planned
+ * The stages of figures for an operation by itself: no batches with others, no prefetch.
+ * @param watched adds a stage that sees the demands before they are planned
  */
 function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => FetchBatch): Figures {
   const { cache, service } = parts;
-  // Its calls are not sent.
+  // The stand-in's answer must not renew cached entries.
   const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
   const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
   const fetch = cachedFiguresStage(gatheredStage(watched(createDataFetch(parts))), caching);
@@ -226,7 +225,8 @@ function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => Fetc
 
 /**
  * A snapshot to plan by.
- * @param totals `untold` takes series of unknown length for long, `unknown` asks for them in hope
+ * @param totals whether answers are assumed to state totals. `untold`: series of unknown length are planned as long
+ * ones. `unknown`: they are requested in the hope that they are short
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
   const facts = { ...learned.facts(), totals };

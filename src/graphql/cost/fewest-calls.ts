@@ -4,15 +4,15 @@ import type { CoverLimits } from '../../observations/planner/tiling.ts';
 const NO_ROWS: RowsOf = () => 0;
 
 /**
- * A lower bound of the calls for figures while demands still come: each call brings and names only so much, so sums
- * of the demands suffice.
+ * A lower bound of the calls for figures while demands are still added. Sums over the demands suffice, since a call is
+ * limited in rows and in names.
  */
 export function createFewestCalls(
   { maxRows, maxCodes }: CoverLimits,
   seriesRows: RowsOf,
   rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
 ) {
-  /** For a series, the most that one demand takes of it. */
+  /** Rows by figure; for a series, the most that one demand takes of it. */
   const counted = new Map<string, number>();
   const countryCodes = new Set<string>();
   const metricKeys = new Set<string>();
@@ -22,12 +22,12 @@ export function createFewestCalls(
       return counted.size;
     },
     get calls() {
-      // Latest figures may all be in the series.
+      // The series may contain all latest figures.
       const rows = Math.max(series === 0 ? latest : 0, series);
       const names = Math.max(countryCodes.size, metricKeys.size);
       return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
     },
-    /** Counts each figure once. */
+    /** Counts each figure once, however often it is demanded. */
     add(demand: Demand) {
       const { mode, years, countryCode, metricKey } = demand;
       const key = wholeKey(demand);

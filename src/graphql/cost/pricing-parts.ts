@@ -3,7 +3,6 @@ import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { FiguresParts } from '../../observations/client.ts';
 import type { TickersLearned } from '../../observations/loaders/tickers.ts';
-import type { Endpoint } from '../../service/call.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { Plan } from '../execution/plan.ts';
 import type { openGivenLists } from './bound.ts';
@@ -20,8 +19,6 @@ export interface PricingParts {
   readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
   readonly given: ReturnType<typeof openGivenLists>;
-  /** Of plugins' parts of the graph. */
-  readonly partEndpoints: readonly Endpoint[];
   readonly tickersLearned: TickersLearned;
   readonly maxUpstreamCalls: number;
   readonly maxListItems: number;
@@ -36,6 +33,6 @@ export type Supposed = 'expected' | 'least';
 
 export interface Supposition {
   readonly supposed: Supposed;
-  /** Of the rows of an unknown list, those that a filter lets through: from 0 to 1. */
+  /** The fraction of an unknown list's rows that a filter is assumed to let through, from 0 to 1. */
   readonly share: number;
 }

@@ -28,14 +28,14 @@ type Explanation = {
 export function createPricing(parts: PricingParts) {
   return {
     /**
-     * Null unless the operation takes more than it may. What a filter lets through of an unknown list is no reason to
-     * refuse it: the run itself is bounded.
+     * Null if the operation may run. Filters are assumed to let nothing through of an unknown list: an operation isn't
+     * refused for what may come, since the run itself is bounded.
      */
     refusalOf: async (priced: PricedOperation) =>
       (await priceOf(parts, priced, { supposed: 'expected', share: 0 }, false)).refusal,
     /**
-     * Warns as the answer would.
-     * @returns its failure if it is too expensive to be priced
+     * Explains the calls, and adds the warnings that the response would have.
+     * @returns the failure if the operation is too expensive to be priced
      */
     async explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure> {
       const limit = parts.maxUpstreamCalls;
@@ -66,10 +66,10 @@ export function createPricing(parts: PricingParts) {
   };
 }
 
-/** Prices that are tried until one is within the limit. */
+/** Maximum prices computed until one is within the limit. */
 const MOST_TRIES = 6;
 
-/** Takes filters to let through all rows of an unknown list, or about as many as the operation may ask for. */
+/** Assumes that filters let through all rows of an unknown list, or if that is too much, as many as the limit allows. */
 async function expectedPrice(parts: PricingParts, priced: PricedOperation): Promise<Price> {
   let share = 1;
   for (let tries = 1; ; tries += 1) {
@@ -107,9 +107,9 @@ async function priceOf(
     mayBeRenewed: tally.mayBeRenewed,
     mayGuess: tally.mayGuess,
     hasFiltered: tally.hasFiltered,
-    /** Errors before anything is sent. */
+    /** Those of the operation itself, which occur before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
-    /** As far as cached values tell. */
+    /** As far as cached values show. */
     warnings: (warnings.listed() ?? []).filter(isListed),
     /** The failure that ended pricing early; null if none did. */
     refusal: effort.refusal,
@@ -130,7 +130,7 @@ function tallyFor(
     limit,
     isExplained,
     isProven: caller.tenant.isProven,
-    // The stand-in knows no objects behind identifiers, nor what figures are below a record.
+    // The stand-in doesn't know the objects of identifiers, nor which figures are below a record.
     isCertain: !isOpenEnded && !asksBelowRecords,
     fewest: createFewestCalls(
       limitsOf({ ...figures.planning, learned }),
@@ -152,7 +152,7 @@ async function runDry(
   return errors;
 }
 
-/** Errors of the stand-in's own records say nothing about the service's. */
+/** True for errors in the records that the stand-in makes up, which say nothing about the service's. */
 function isOfRecord(error: GraphQLError): boolean {
   const original = originalOf(error);
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
@@ -169,23 +169,23 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
 };
 
 /**
- * Bounds the calls of the operation itself if nothing fails.
- * @param limit calls that one operation may send; the upper bound if the service's answers decide
+ * Bounds the calls of the operation if nothing fails.
+ * @param limit calls that one operation may make; the upper bound if the service's answers decide
  */
 function priceRange(expected: Price, least: Price, limit: number) {
   const { calls, byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
-  // If nothing is there, a list may be read to find out why.
+  // If nothing exists, lists may be loaded to find out why: calls that needn't be made otherwise.
   const inBoth = Object.keys(leastBy).reduce(
     (sum, route) => sum + Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0),
     0,
   );
   const dataCalls = leastBy[observations.route] ?? 0;
-  // One check of the sources may replace all data calls, and may be made anyway.
+  // One check of the sources may replace all data calls; if it is among the calls, it counts already.
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  // How a list of listings is completed depends on its rows.
+  // How many calls it takes to complete a list of tickers depends on its rows.
   const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
-  // Prefetched figures may share a call with others, which the dry run has come later.
+  // Figures that are fetched ahead of their countries may share a call with others; in the dry run, none are.
   const fewestDataCalls = expected.mayGuess ? Math.min(1, dataCalls) : dataCalls;
   const sparedCalls = dataCalls - (least.mayBeRenewed ? renewalCalls : fewestDataCalls);
   const leastCalls = Math.max(0, inBoth - tickerPieces - sparedCalls);

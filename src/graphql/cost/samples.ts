@@ -13,6 +13,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 
+/** By name of the scalar. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   Int: 1,
   Float: 1,
@@ -23,7 +24,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   DateTime: '2026-01-01T00:00:00Z',
 };
 
-/** For required variables that nobody has given. */
+/** Values for required variables, where an operation is looked at before anybody has provided them. */
 export function sampleVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,

@@ -11,38 +11,39 @@ interface PricedCall extends Call {
   readonly isCached: boolean;
 }
 
-interface Ceilings {
+interface TallyParts {
   readonly limit: number;
-  /** True if only the price is asked for, which is shown beyond the limit too. */
+  /** True if only the price is requested, which is computed beyond the limit as well. */
   readonly isExplained: boolean;
+  /** True if the service has accepted the key lately. */
   readonly isProven: boolean;
   readonly isCertain: boolean;
-  /** Of figures that are not cached. */
+  /** Counts the figures that are not cached. */
   readonly fewest: ReturnType<typeof createFewestCalls>;
-  /** Null if it is unknown. */
+  /** The field that takes the most calls to a route; null if it is unknown. */
   readonly dearest: (route: string) => string | null;
 }
 
-/** A price is exact up to this multiple of the limit: callers see how much less to ask for. */
+/** Prices are exact up to this multiple of the limit, so that callers see by how much to reduce an operation. */
 const PRICED_BEYOND = 10;
 
-/** For a made-up key: what may run takes smaller plans. */
+/** Figures planned for a key that may be made up. Whatever it may run needs smaller plans. */
 const MOST_PLANNED_UNPROVEN = 2_500;
 
 export type Tally = ReturnType<typeof openTally>;
 
-export function openTally(parts: Ceilings) {
+export function openTally(parts: TallyParts) {
   const { limit, isExplained, isProven, fewest, dearest } = parts;
   const bill = openBill();
-  const free = payerOf(bill);
-  const mostCalls = limit * PRICED_BEYOND;
-  // Planning figures is expensive, counting calls for records isn't.
-  const mostByFigures = isExplained && isProven ? mostCalls : limit;
+  const unlimited = payerOf(bill);
+  const maxPricedCalls = limit * PRICED_BEYOND;
+  // Planning figures takes long, unlike counting calls for records.
+  const maxFigureCalls = isExplained && isProven ? maxPricedCalls : limit;
   let refusal: Failure | null = null;
 
   const dataCalls = () => bill.byRoute[observations.route] ?? 0;
 
-  /** As far as the operation has come. */
+  /** The route of most calls so far. */
   function dearestRoute(): string {
     const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
     return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
@@ -70,8 +71,8 @@ export function openTally(parts: Ceilings) {
   const payer: Payer = {
     reserve(route) {
       if (refusal !== null) throw refusal;
-      if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
-      return free.reserve(route);
+      if (bill.calls >= maxPricedCalls) throw refuse(bill.calls + 1, 'at least ');
+      return unlimited.reserve(route);
     },
   };
 
@@ -83,30 +84,30 @@ export function openTally(parts: Ceilings) {
     cachedDemands: [] as Demand[],
     /** True if the operation takes exactly these calls, whatever the service answers. */
     isCertain: parts.isCertain,
-    /** True if checking the sources may spare calls for expired figures. */
+    /** True if a check of the sources may spare calls for expired figures. */
     mayBeRenewed: false,
     /** True if rows of an unknown list were filtered. */
     hasFiltered: false,
-    /** True if figures may be asked for beside the list of their countries, perhaps for nothing. */
+    /** True if figures may be fetched alongside the list of their countries, perhaps in vain. */
     mayGuess: false,
-    /** Set if pricing was ended, or the operation takes more than it may. */
+    /** Set once the operation is known to take more than it may, which ends pricing. */
     get refusal() {
       return refusal;
     },
     /**
-     * Before the figure is planned.
-     * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
+     * Counts a figure that has to be fetched, before it is planned.
+     * @throws Failure OPERATION_TOO_EXPENSIVE if no plan could fetch the figures within the limit
      */
     want(demand: Demand) {
       if (refusal !== null) throw refusal;
       fewest.add(demand);
-      if (fewest.calls > mostByFigures) {
+      if (fewest.calls > maxFigureCalls) {
         const otherCalls = bill.calls - dataCalls();
         throw refuse(otherCalls + Math.max(dataCalls(), fewest.calls), 'at least ');
       }
       if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
     },
-    /** Refuses an operation of too many calls. */
+    /** Refuses the operation if it has taken too many calls. */
     close() {
       if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
     },

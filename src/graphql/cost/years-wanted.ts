@@ -1,6 +1,6 @@
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 
-/** A wanted year of each range: a figure of any other year wouldn't answer the demand. */
+/** A year of each demanded range, for the stand-in's figures: one of another year wouldn't settle the demand. */
 export function createYearsWanted() {
   const wanted = new Map<string, number[]>();
   return {
