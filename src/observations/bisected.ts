@@ -23,7 +23,7 @@ import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { allNamesIn, type NamedList } from './whole-lists.ts';
 
-/** Number of suspects from which the service's own list is the cheaper way to find the wrong ones. */
+/** From so many suspects on, the service's own list finds the unknown names in fewer calls than a bisection. */
 const MANY_SUSPECTS = 3;
 
 interface Search extends RepairMeans {
@@ -31,15 +31,15 @@ interface Search extends RepairMeans {
 }
 
 /**
- * Finds the names that a call was refused for, by the service's words or by halving the call, and fetches the rest.
- * Names that can't be told apart are a failure, never an empty list.
+ * Finds the names that a call was refused for, by the service's message or by a bisection, and fetches the others. If
+ * it can't tell which names were meant, all of them fail: none counts as empty.
  */
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
   const search: Search = { ...means, sending };
   const { learned } = means;
   const meant = meantBy(refusal, task.rectangle, learned);
   const unknown = meant?.unknown ?? [];
-  // Only a word that refuses metrics, and no country, is about the metrics of a guess.
+  // Countries were guessed, metrics were not: a guess is worth looking into only if its metrics alone are named.
   const isAboutMetrics =
     unknown.length > 0 && unknown.every((name) => task.rectangle.metricKeys.includes(name));
   if (sending.isGuess?.() && !isAboutMetrics) {
@@ -63,17 +63,17 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
     const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
     return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
   }
-  // Parts of a call under investigation wait for the rest of it.
-  if (task.unproven !== undefined) return tellApart(task, refusal, search);
+  // A part of a call that is being bisected: whoever began that settles what remains unproven.
+  if (task.unproven !== undefined) return bisect(task, refusal, search);
   const unproven: NonNullable<Task['unproven']> = [];
-  const fetched = await tellApart({ ...task, unproven }, refusal, search);
+  const fetched = await bisect({ ...task, unproven }, refusal, search);
   if (unproven.length > 0) task.search.isAnswered ||= await isProvenPairAnswered(search);
   for (const { part, stray, refusal: cause } of unproven)
     settlePairs(part, part.pairs, task.search.isAnswered ? cause : { ...cause, outcome: stray }, search);
   return fetched;
 };
 
-/** Asks for a figure that has come before, to see if the route exists when a 404 names nothing. */
+/** Fetches a figure that has arrived before: after a 404 that names nothing, it shows whether the route works. */
 async function isProvenPairAnswered({ learned, calls, sending }: Search): Promise<boolean> {
   const pair = learned.figuredPair;
   if (pair === null) return false;
@@ -88,15 +88,15 @@ async function isProvenPairAnswered({ learned, calls, sending }: Search): Promis
   }
 }
 
-/** Settles a refusal that can only mean one name, or whose meaning makes no difference; otherwise asks for halves. */
-async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
+/** Settles the pairs if it is clear which names are refused, or makes no difference; otherwise fetches halves. */
+async function bisect(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
   const { countryCodes, metricKeys } = task.rectangle;
   const isError = refusal.outcome instanceof Error;
   const unlisted = await unlistedIn(task, search);
   const suspects = suspectsIn(task.rectangle, search.learned);
   const all = [...suspects.countries, ...suspects.metrics];
   const areOfOneKind = suspects.countries.length === 0 || suspects.metrics.length === 0;
-  // A sole suspect in every pair is unknown or has no rows, which is the same for a 404.
+  // If the only suspect is in every pair, a 404 means that it is unknown or has no rows, which are settled alike.
   const isEverywhere = (suspects.countries.length === 1 ? countryCodes : metricKeys).length === 1;
   const isSole = all.length === 1 && isEverywhere;
   const isAny = !isError || areOfOneKind;
@@ -119,35 +119,35 @@ async function tellApart(task: Task, refusal: Refusal, search: Search): Promise<
   task.search.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
   task.search.refusalsLeft -= 1;
   if (task.search.refusalsLeft < 0) return giveUp(task, refusal);
-  return askForHalves(task, halvesOf(task, suspects, unlisted), refusal, search);
+  return fetchHalves(task, halvesOf(task, suspects, unlisted), refusal, search);
 }
 
-async function askForHalves(
+async function fetchHalves(
   task: Task,
   { halves, isOfTrusted }: ReturnType<typeof halvesOf>,
   refusal: Refusal,
   search: Search,
 ) {
   const { calls, sending, receive, fetch } = search;
-  // A half that nobody wants isn't asked for, although it would tell about the other.
+  // A half without demands isn't fetched, although its answer would tell about the other half.
   const [first, second] = halves.filter(({ pairs }) => pairs.length > 0) as [Task, Task | undefined];
   if (second === undefined) return fetch(first, sending);
-  // Names are looked into here, not `limit`: with two possible reasons, neither could be learned.
+  // Not a call to find out about `limit`: if names and limit may both be the reason, a refusal shows neither.
   const reply = await calls.askFor(first, sending, false);
   task.search.isAnswered ||= !reply.isRefused;
   if (!reply.isRefused) {
     const inferred = { ...refusal, isInferred: true };
     return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);
   }
-  const lookInto = () => settlingFailures(first, () => bisected(first, reply, sending, search));
-  // The search may be given up early: names that have figures come first.
-  if (isOfTrusted) return sum([await lookInto(), await fetch(second, sending)]);
-  return sum([await fetch(second, sending), await lookInto()]);
+  const bisectFirst = () => settlingFailures(first, () => bisected(first, reply, sending, search));
+  // Trusted names come first, since the search may be given up before the other half.
+  if (isOfTrusted) return sum([await bisectFirst(), await fetch(second, sending)]);
+  return sum([await fetch(second, sending), await bisectFirst()]);
 }
 
 /**
- * Splits by metrics before countries, with half of the suspects in the second part; with all of them if they are
- * many, so that the first part has trusted names alone.
+ * Splits by metrics before countries, with half of the suspects in the second part; if there are many, with all of
+ * them, so that the first part has only trusted names.
  */
 function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Suspects) {
   const { countryCodes, metricKeys } = rectangle;
@@ -178,6 +178,7 @@ function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Su
   return { halves, isOfTrusted };
 }
 
+/** Names that the service has neither listed nor answered with figures. */
 type Suspects = Readonly<Record<Dimension, readonly string[]>>;
 
 function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed }: Learned): Suspects {
@@ -192,23 +193,23 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
 }
 
 /**
- * The suspects that the service's own list lacks, if the list is complete. Asks for a list, once a search, only if it
- * tells more of many suspects than further calls would.
+ * The suspects that the service's own list lacks, if the list is complete. A list is loaded once per search, and only
+ * if there are so many suspects that it spares more calls than it takes.
  */
-async function unlistedIn({ rectangle, search: names }: Task, search: Search): Promise<Suspects> {
+async function unlistedIn({ rectangle, search: nameSearch }: Task, search: Search): Promise<Suspects> {
   const { learned, ask, sending } = search;
   const suspected = (dimension: Dimension) => suspectsIn(rectangle, learned)[dimension];
   const unlistedOf = async (dimension: Dimension) => {
     if (suspected(dimension).length < MANY_SUSPECTS) return [];
-    names.lists[dimension] ??= listOrNone(
+    nameSearch.lists[dimension] ??= listOrNull(
       () => (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending)),
       sending,
     );
-    const list = await names.lists[dimension];
+    const list = await nameSearch.lists[dimension];
     const all = list && allNamesIn(list, learned.figured[dimension]);
-    // It may lack many countries, most of which are refused: enough to find one or two of them.
+    // Most of the suspects may be refused then: a bisection can find one or two of them, not all.
     if (list != null && all === null && dimension === 'countries')
-      names.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
+      nameSearch.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
     const unlisted = suspected(dimension).filter((name) => all?.has(name.toUpperCase()) === false);
     return unlisted.length < MANY_SUSPECTS ? [] : unlisted;
   };
@@ -217,7 +218,8 @@ async function unlistedIn({ rectangle, search: names }: Task, search: Search): P
   return { metrics, countries: mayLook ? await unlistedOf('countries') : [] };
 }
 
-async function listOrNone(ask: () => PromiseOrValue<NamedList | null>, { signal }: Sending) {
+/** Null if the list can't be had. */
+async function listOrNull(ask: () => PromiseOrValue<NamedList | null>, { signal }: Sending) {
   try {
     return await ask();
   } catch {
@@ -227,13 +229,13 @@ async function listOrNone(ask: () => PromiseOrValue<NamedList | null>, { signal 
 }
 
 /**
- * The pairs that the service's words single out, by quoted names or names after a colon, and those names that it has
- * never answered for. Null if the words name nothing, or everything.
+ * The pairs that the service's message singles out, by names in quotes or after a colon, and those of the names that it
+ * has never answered. Null if the message names none of the call's names, or all of them.
  */
 function meantBy({ outcome, detail }: Refusal, { countryCodes, metricKeys }: Rectangle, learned: Learned) {
   const quoted = detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g);
-  const pointed = Array.from(quoted, ([, list, name]) => list ?? name).join(' ');
-  const words = new Set(pointed.toLowerCase().split(/[^\w.-]+/));
+  const namedText = Array.from(quoted, ([, list, name]) => list ?? name).join(' ');
+  const words = new Set(namedText.toLowerCase().split(/[^\w.-]+/));
   const all = [...countryCodes, ...metricKeys];
   const named = all.filter((name) => words.has(name.toLowerCase()));
   if (named.length === 0 || named.length === all.length) return null;
@@ -249,14 +251,14 @@ function meantBy({ outcome, detail }: Refusal, { countryCodes, metricKeys }: Rec
   return { unknown, has };
 }
 
-/** True for an unknown country or measure, rather than one without rows. */
+/** True if a message says that a country or measure doesn't exist, rather than that it has no rows. */
 function saysUnknown(detail: string): boolean {
-  const thing = '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b';
+  const kind = '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b';
   const none = '\\b(not found|unknown|invalid|no such)\\b';
-  return new RegExp(`${thing}[^:]*${none}|${none}[^:]*${thing}`, 'i').test(detail);
+  return new RegExp(`${kind}[^:]*${none}|${none}[^:]*${kind}`, 'i').test(detail);
 }
 
-/** @param isNamed true if the service's words name them */
+/** @param isNamed true if the service's message names them */
 function cacheRefusal(
   names: readonly string[],
   { rectangle }: Task,
@@ -267,18 +269,18 @@ function cacheRefusal(
   const { receivedAt: atMs } = refusal;
   for (const name of names) {
     const dimension = rectangle.countryCodes.includes(name) ? 'countries' : 'metrics';
-    const isNothing = isNamed && !(refusal.outcome instanceof Error);
-    const outcome = isNothing ? nothingOf(refusal, dimension === 'metrics') : refusal.outcome;
+    const isWithoutRows = isNamed && !(refusal.outcome instanceof Error);
+    const outcome = isWithoutRows ? noRowsFor(refusal, dimension === 'metrics') : refusal.outcome;
     search.refusedNames.add(search.sending.caller.tenant, dimension, name, { outcome, atMs });
   }
 }
 
-function nothingOf({ detail }: Refusal, isMetric: boolean) {
+function noRowsFor({ detail }: Refusal, isMetric: boolean) {
   if (!saysUnknown(detail)) return noRows(null);
   return noRows(isMetric ? 'UNKNOWN_INDICATOR' : 'NOT_OFFERED');
 }
 
-/** @param unknown names of these pairs that the service's words single out */
+/** @param unknown names of these pairs that the service's message singles out */
 function settlePairs(
   task: Task,
   pairs: readonly Pair[],
@@ -290,23 +292,23 @@ function settlePairs(
     settleAs(task, pairs, refusal.outcome);
     return;
   }
-  const nothing = pairs.map((pair) => {
+  const figures = pairs.map((pair) => {
     const isMetric = unknown.includes(pair.metricKey);
     const isNamed = isMetric || unknown.includes(pair.countryCode);
-    return { pair, rows: isNamed ? nothingOf(refusal, isMetric) : noRows(null) };
+    return { pair, rows: isNamed ? noRowsFor(refusal, isMetric) : noRows(null) };
   });
   task.settle(
     pairs,
-    nothing.map(({ rows }) => rows),
+    figures.map(({ rows }) => rows),
   );
-  save(sending.caller.tenant, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
+  save(sending.caller.tenant, { mode: task.mode, years: null }, figures, refusal.receivedAt);
 }
 
 function giveUp(task: Task, { detail, outcome }: Refusal): FetchedRows {
-  const words =
+  const message =
     'The service refused these names together and did not say which it does not know. Ask for fewer at once.';
   const fields = { route: observations.route, detail: detail === '' ? undefined : detail };
-  // Its cause tells that the service has refused none of these names by itself.
-  settleAs(task, task.pairs, new Failure('BAD_USER_INPUT', words, fields, { cause: outcome }));
+  // The cause shows that the service has refused none of these names by itself.
+  settleAs(task, task.pairs, new Failure('BAD_USER_INPUT', message, fields, { cause: outcome }));
   return NOT_WHOLE;
 }

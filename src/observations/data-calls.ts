@@ -34,8 +34,9 @@ import { putInOrder } from './planner/newest.ts';
 import type { NamedList } from './whole-lists.ts';
 
 /**
- * The failure if an answer has rows that nobody asked for: a filter was ignored, or the answer is to another
- * question, so rows that it lacks may exist. Metrics that differ only in case count as one.
+ * The failure if an answer has rows that weren't requested; null if it has none. Such rows show that a filter was
+ * ignored or that the answer belongs to another call, so rows that it lacks may exist all the same. Metrics that differ
+ * only in case count as one.
  */
 function strayIn(
   list: ObservationList,
@@ -71,39 +72,43 @@ function strayRows({ countryCode, metricKey }: NamedRow): Failure {
   );
 }
 
+/** A usable answer of the data route. */
 export interface Rows {
   readonly isRefused: false;
   readonly list: ObservationList;
   readonly groups: Groups;
-  /** Why a pair without rows may have some all the same; null if the answer has no rows that nobody asked for. */
+  /** Set if the answer has rows that weren't requested: then a pair without rows may have some all the same. */
   readonly stray: Failure | null;
+  /** As sent. */
   readonly limit: number | undefined;
+  /** As learned with this answer. */
   readonly facts: Readonly<Facts>;
   /** The years of all rows, if the call named any; null if it asked for whole series. */
   readonly years: YearRange | null;
   readonly receivedAt: number;
 }
 
+/** A 404, or an error status that says that the arguments are wrong. */
 export interface Refusal {
   readonly isRefused: true;
-  /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
+  /** Empty after a 404, a failure after any other status. */
   readonly outcome: Outcome;
   readonly detail: string;
-  /** Why a 404 proves nothing by itself; left out if its words name anything that was asked for. */
+  /** Why a 404 proves nothing by itself; left out if its message names anything that was requested. */
   readonly stray?: Failure;
-  /** True if the rest of a larger refused call was answered: then a name of this part is refused. */
+  /** True if no call was made: the rest of a larger refused call was answered, so this part is the refused one. */
   readonly isInferred?: boolean;
   readonly receivedAt: number;
 }
 
 type Reply = Rows | Refusal;
 
-/** The rows of an answer by the pairs of the call, as `pairKey` names them. */
+/** The rows of an answer by the call's pairs, with `pairKey` as the key. */
 interface Groups {
   readonly figures: ReadonlyMap<string, ObservationRecord[]>;
   /** Number of rows without a figure; pairs without such rows are left out. */
   readonly blanks: ReadonlyMap<string, number>;
-  /** The call's spelling of a metric that the service spells in another case. */
+  /** Maps a row's metric to the call's spelling, which may differ in case. */
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
@@ -113,7 +118,7 @@ interface DataQuery {
   readonly limit?: number | undefined;
   /** Years whose rows are wanted; null or omitted for all of them. */
   readonly years?: YearRange | null;
-  /** Years that the call names; left out for the wanted ones, and those beside them. */
+  /** Years that the call names; omitted for the wanted ones and one more on each side (`widened`). */
   readonly named?: YearRange;
 }
 
@@ -159,24 +164,24 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     }
   }
 
-  /** If the limit is refused, asks again with a lower one or none. */
+  /** If the limit is refused, repeats the call with a lower one or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
     const { mode, rectangle, years } = asked;
-    const asking = (most?: number) => ask({ mode, rectangle, limit: most, years }, sending);
-    // A guess that is refused may be wrong, unless the service says that it is for `limit`.
+    const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years }, sending);
+    // Guessed countries or years may be the reason for a refusal, unless its message is about the limit alone.
     const isForLimit = (refusal: Refusal) =>
       years === null && !sending.isGuess?.() ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
-    const reply = await asking(limit);
+    const reply = await askLimited(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
     if (highest !== null) {
-      const lower = await asking(highest);
+      const lower = await askLimited(highest);
       if (!lower.isRefused || !isForLimit(lower)) {
         learned.learn({ maxRows: highest });
         return lower;
       }
     }
-    const plain = await asking();
+    const plain = await askLimited();
     if (!plain.isRefused) {
       learned.learn({ limitParam: 'refused' });
       learned.learn({ refusedLimit: limit });
@@ -196,23 +201,23 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   }
 
   /**
-   * Sends `limit` if more than a default page is expected and the service may know it.
-   * @param mayTry true if the call may find out if the service takes `limit`
+   * Sends `limit` if more rows than a default page are expected and the service may support it.
+   * @param mayTry true if the call may be used to find out whether the service supports `limit`
    */
   function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
     const limit = limitFor(asked, mayTry);
     return limit === undefined ? ask(asked, sending) : askWithLimit(asked, sending, limit);
   }
 
-  /** Once limits are known to be taken, only the service's words make one the reason for a refusal. */
+  /** Once the service has accepted a limit, only its message can make one the reason for a refusal. */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
-    return isAboutLimit(detail) || learned.facts().limitParam !== 'accepted';
+    return isAboutRowLimit(detail) || learned.facts().limitParam !== 'accepted';
   }
 
   /**
-   * True if the total is higher than the rows, or the answer is exactly as long as a limit that applied and nothing
-   * proves it whole. Spends a call on whether the service heeds limits if that decides.
+   * True if the total is higher than the rows received, or if as many rows came as a limit allows and nothing proves
+   * that there are no more. If it depends on whether the service heeds `limit`, a call finds out.
    */
   function isCutShort(
     { mode, rectangle }: DataQuery,
@@ -230,7 +235,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
     if (!looksCut(facts)) return false;
     const isStated = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isStated || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
-    // As long as a default page although more was asked for: whole only if limits make a difference.
+    // A default page although `limit` is higher: there are no more rows only if the service heeds limits.
     return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
       learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
       return looksCut(learned.facts());
@@ -240,7 +245,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   return { ask, askFor, isCutShort };
 }
 
-/** True if an answer is as long as a limit that the service states, or one that its behaviour suggests. */
+/** True if as many rows came as the limit that the service states, or that it probably applied. */
 function isAtLimit(
   received: number,
   limit: number | null,
@@ -263,7 +268,7 @@ function everyPair(
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
   const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
   const figures = new Map<string, ObservationRecord[]>();
-  // Rows of a series mostly come together.
+  // Rows of a series are mostly consecutive, so few of them need a look-up.
   let group: ObservationRecord[] | undefined;
   for (const row of rows) {
     const { countryCode, metricKey } = row;
@@ -288,26 +293,26 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
 }
 
 /**
- * Maps a row's metric to the call's: the same spelling, or one that differs in case and has no row of its own. No
- * call asks for two metrics that differ only in case.
+ * Maps a row's metric to the call's: the same spelling, or one that differs in case and has no rows of its own. No call
+ * names two metrics that differ only in case (`byCase` in `planned.ts`).
  */
 function createKeyMatch(
   asked: readonly string[],
   ...rows: readonly (readonly { readonly metricKey: string }[])[]
 ): Groups['askedKeyOf'] {
   const exact = new Set(asked);
-  let byFold: Map<string, string> | undefined;
-  function matchByFold(metricKey: string): string {
-    if (byFold === undefined) {
-      const came = new Set(rows.flatMap((some) => some.map((row) => row.metricKey)));
-      byFold = new Map(asked.filter((key) => !came.has(key)).map((key) => [key.toLowerCase(), key]));
+  let byLowerCase: Map<string, string> | undefined;
+  function matchIgnoringCase(metricKey: string): string {
+    if (byLowerCase === undefined) {
+      const received = new Set(rows.flatMap((some) => some.map((row) => row.metricKey)));
+      byLowerCase = new Map(asked.filter((key) => !received.has(key)).map((key) => [key.toLowerCase(), key]));
     }
-    return byFold.get(metricKey.toLowerCase()) ?? metricKey;
+    return byLowerCase.get(metricKey.toLowerCase()) ?? metricKey;
   }
-  return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
+  return (metricKey) => (exact.has(metricKey) ? metricKey : matchIgnoringCase(metricKey));
 }
 
-/** @param sent number of rows, with those that have no figure */
+/** @param sent number of rows, including those without a figure */
 export function learnLength(
   { countryCode, metricKey }: Pair,
   years: YearRange | null,
@@ -333,46 +338,47 @@ export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
 }
 
-function isAboutLimit(detail: string): boolean {
+function isAboutRowLimit(detail: string): boolean {
   return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
 }
 
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
-  return outcome instanceof Error && isAboutLimit(detail) && !/year/i.test(detail);
+  return outcome instanceof Error && isAboutRowLimit(detail) && !/year/i.test(detail);
 }
 
-/** The highest limit below the refused one that the service's words name; null if they name none. */
-function highestLimitIn(detail: string, asked: number): number | null {
-  if (!isAboutLimit(detail)) return null;
+/** The highest limit below the refused one that the service's message names; null if it names none. */
+function highestLimitIn(detail: string, refused: number): number | null {
+  if (!isAboutRowLimit(detail)) return null;
   const figures = [...detail.matchAll(/\b\d+\b/g)]
     .flatMap(([digits]) => numberOf(digits) ?? [])
-    .filter((n) => n > 1 && n < asked);
+    .filter((n) => n > 1 && n < refused);
   return figures.length === 0 ? null : Math.max(...figures);
 }
 
-/** `'no figure'` if the latest row holds no value: the latest figure stands further back in the series. */
+/** `'no figure'` if the latest row has no value: the latest figure is further back in the series. */
 export type PairOutcome = Outcome | 'no figure';
 
 export interface PairsToFetch extends PlanPart {
-  /** Called with a task whose call may answer further demands; left out if nobody listens. */
+  /** Called with each task, whose call may answer further demands; left out if there can be none. */
   readonly onTask?: ((task: Task) => void) | undefined;
   readonly settle: (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => void;
-  /** How often the rest of a cut answer was planned again. */
+  /** How many times the rest of a cut answer has been planned again. */
   readonly round: number;
   readonly search: NameSearch;
 }
 
+/** Pairs that one call is to fetch. */
 export interface Task extends PairsToFetch {
   readonly rectangle: Rectangle;
-  /** Replaced, not changed: pairs may join the first ones for as long as the task is open. */
+  /** Replaced, not mutated. Pairs within the rectangle may join as long as the task is open. */
   pairs: readonly Pair[];
   isOpen: boolean;
   /**
-   * Parts of a refused call of which a 404 names nothing; left out while none is looked into. They count as empty if
-   * the route has answered anything else.
+   * During a bisection, parts that got a 404 which names nothing; otherwise left out. They count as empty if the route
+   * has answered anything else.
    */
   readonly unproven?: { readonly part: Task; readonly refusal: Refusal; readonly stray: Failure }[];
-  /** Covers some of the pairs again, and fetches them through all stages. */
+  /** Covers some of the pairs anew, and fetches them through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
     changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'round'>>,
@@ -381,20 +387,20 @@ export interface Task extends PairsToFetch {
 
 /** The search for refused names, shared by all tasks of one fetch. */
 export interface NameSearch {
-  /** Further refusals that may be looked into; undefined before the first. */
+  /** Number of further refusals that may be bisected; undefined before the first. */
   refusalsLeft: number | undefined;
-  /** The service's own lists of such names, once they are asked for; null if one can't be had. */
+  /** The service's own lists of names, once loaded; null for one that can't be had. */
   readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
-  /** Set once a call that named years was refused without words that tell the reason. */
+  /** True while the last refusal was of a call with years, and its message didn't mention them. */
   isRefusedWithYears: boolean;
-  /** Set once any of the calls was answered with rows, so that the route is there. */
+  /** Set once any of the calls was answered, which shows that the route works. */
   isAnswered: boolean;
 }
 
 export interface FetchedRows {
-  /** Number of them, with those that have no figure. */
+  /** Number of rows, including those without a figure. */
   readonly rows: number;
-  /** True if `rows` counts everything; otherwise it is no count to prove anything by. */
+  /** True if nothing is missing from the count, so that it can be compared with a total. */
   readonly isWhole: boolean;
 }
 
@@ -403,11 +409,14 @@ export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
-/** Settles all pairs of the task, failures included: no `Failure` is thrown. */
+/** Settles all pairs of the task. A `Failure` is an outcome, and never thrown. */
 type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
 
 export interface Repair {
-  /** Gets the rest of a cut answer; throws Failure UPSTREAM_INCOMPLETE if it can't be had. */
+  /**
+   * Fetches the rest of a cut answer.
+   * @throws Failure UPSTREAM_INCOMPLETE if it can't be completed
+   */
   cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
   /** Finds the names for which a call was refused, and fetches the others. */
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
@@ -424,11 +433,11 @@ export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'r
   readonly ask: DataService['ask'];
   readonly calls: ReturnType<typeof createDataCalls>;
   readonly fetch: FetchTask;
-  /** Settles a task by an answer, or fetches the rest if that was cut. */
+  /** Settles a task with an answer, or fetches the rest if the answer was cut. */
   readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
 }
 
-/** Fetches a task by one call. A cut answer or a refusal goes to the repair. */
+/** Fetches a task by one call. A cut answer or a refusal is passed to the repair. */
 export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTask {
   const { planning, service, cache } = parts;
   const { learned } = planning;
@@ -443,7 +452,7 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
         const { years, search } = task;
         const isInWhole = years !== null && !mayNameYears(learned.facts());
         const reply = isInWhole ? null : await calls.askFor(task, sending);
-        // No further pairs may join it: those that have joined are all that it settles.
+        // No further pairs may join: the answer settles those that have joined by now.
         task.isOpen = false;
         if (reply === null) return await askInWhole(task, planning);
         search.isAnswered ||= !reply.isRefused;
@@ -493,15 +502,14 @@ export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outco
   );
 }
 
-/** Whole series take other calls than some of their years. */
+/** Replans, since whole series take other calls than some of their years. */
 function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
   return task.replan(task.pairs, inWhole(task.pairs, planning));
 }
 
 /**
- * True if an answer to a call that named years can be used. An answer with rows of other years may be a whole series,
- * and so may an empty one: it is used if it would show that it was cut. The call was not planned for whole series, so
- * its length proves nothing.
+ * True if an answer to a call that named years can be used. If the service ignored the years, these are whole series,
+ * which the call wasn't planned for: they can be used only if the answer would show that it was cut.
  */
 function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
@@ -518,7 +526,10 @@ function wouldShowCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boole
   return meta.total !== null && (totals === 'true' || meta.total > received);
 }
 
-/** @throws Failure if the pair of a malformed row can't be known */
+/**
+ * Settles and caches the pairs of a complete answer.
+ * @throws Failure if the pair of a malformed row can't be known
+ */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, stray, years, receivedAt }: Rows,
@@ -545,19 +556,19 @@ function handOut(
       if (isProven(key)) learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
-  // Not cached if it has rows of unknown pairs, so that the next caller is warned again.
+  // An answer with rows of unknown pairs isn't cached, so that the next operation is warned as well.
   if (unknown === undefined)
     cache.save(sending.caller.tenant, { mode, years }, rowsOfPairs(all, outcomes), receivedAt);
   settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length));
   const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOf(pair)), 0);
   events.onRows?.(list.received, list.received - wanted);
-  // Rows that belong to no pair count with the wanted ones.
+  // Rows that can't be assigned to a pair count as wanted ones.
   return { rows: wanted + list.received - list.rows.length - list.blanks.length, isWhole: true };
 }
 
 /**
- * Outside of its caller: V8 gives each closure that is a generator a hidden class in the old generation, which keeps
- * all that the closure sees until a full collection.
+ * Not a closure of its caller: V8 gives each generator closure a hidden class in the old generation, which keeps all
+ * that the closure captures alive until a full collection.
  */
 function* rowsOfPairs(pairs: readonly Pair[], outcomes: readonly PairOutcome[]): Iterable<PairFigures> {
   for (let i = 0; i < pairs.length; i += 1) {
@@ -577,7 +588,7 @@ function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | nul
   return rows;
 }
 
-/** As `keyOf`, which demands needn't be asked through: this is done for each of thousands of pairs. */
+/** Same as `keyOf`, but without a call for demands, which have their key: there may be thousands of pairs. */
 function nameOf(pair: Pair): string {
   return pair.pairKey ?? keyOf(pair);
 }
@@ -590,7 +601,7 @@ export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
   return countryCodes.length * metricKeys.length;
 }
 
-/** @throws Failure if the pair of a row that breaks the specification can't be known */
+/** @throws Failure if the pair of a malformed row can't be known */
 function errorsIn(errors: Rows['list']['errors'], { askedKeyOf }: Groups): Map<string, Failure> {
   const byPair = new Map<string, Failure>();
   for (const { countryCode, metricKey, failure } of errors) {

@@ -17,7 +17,7 @@ import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
 import { contenders } from './planner/newest.ts';
 
 /**
- * Plans demands as pairs to ask for as latest and as series; a latest figure may stand in the series. Outcomes are
+ * Plans demands as pairs to fetch as latest figures or as series, of which the latest figure is a part. Outcomes are
  * passed on call by call, so that no demand waits for another's.
  */
 export function plannedStage(
@@ -56,47 +56,47 @@ export function plannedStage(
   };
 }
 
-/** What has come for a pair so far, while that doesn't tell its latest figure. */
+/** What has arrived for a pair so far, while that doesn't decide its latest figure. */
 interface Undecided {
   readonly pair: Pair;
-  /** `no figure` if the newest row holds no value: the latest figure stands further back in the series. */
   readonly latest?: PairOutcome;
   readonly series?: Outcome;
 }
 
-/** Undefined if the service has to be asked further. */
+/** Undefined if it takes another call to decide. */
 function latestIn({ latest, series }: Undecided): Outcome | undefined {
   if (latest === 'no figure')
-    // All of several are passed on, so that later readers know that one of them was chosen.
+    // If there are several, all are passed on, so that readers can warn that one of them was chosen.
     return Array.isArray(series) ? contenders(series) : series;
   if (latest !== undefined || series === undefined) return latest;
-  // A series that can't be had whole, or has several newest rows, leaves the choice to the service.
+  // If the series can't be completed, or has several newest rows, the service has to choose.
   if (series instanceof Failure && series.code === 'UPSTREAM_INCOMPLETE') return undefined;
   if (series instanceof Error) return series;
   const newest = contenders(series);
   return newest.length > 1 ? undefined : newest;
 }
 
-type KeepChoice = (pair: Pair, rows: readonly ObservationRecord[], atMs: number) => void;
+type CacheChoice = (pair: Pair, rows: readonly ObservationRecord[], atMs: number) => void;
 
+/** The demands of a plan that are still to be settled, and what has arrived for them. */
 class Answers {
   /** Demands of one pair may differ in their years. */
   readonly series: Map<string, readonly Demand[]>;
-  /** Pairs whose latest figure is wanted beside series; empty if no series are. */
+  /** Pairs whose latest figure is demanded; empty unless series are demanded as well. */
   readonly latest: ReadonlySet<string>;
   readonly #undecided = new Map<string, Undecided>();
-  readonly #keepChoice: KeepChoice;
+  readonly #cacheChoice: CacheChoice;
 
-  /** @param keepChoice called with latest figures that the service would not choose by itself, nor its series tell */
-  constructor(demands: readonly Demand[], keepChoice: KeepChoice) {
+  /** @param cacheChoice called with several latest figures behind a row without a value: no single call shows them */
+  constructor(demands: readonly Demand[], cacheChoice: CacheChoice) {
     const ofMode = (wanted: Mode) => demands.filter(({ mode }) => mode === wanted);
     const series = ofMode('series');
     this.series = Map.groupBy(series, keyOf);
     this.latest = new Set(series.length === 0 ? [] : ofMode('latest').map(keyOf));
-    this.#keepChoice = keepChoice;
+    this.#cacheChoice = cacheChoice;
   }
 
-  /** Returns the demands that a call has settled, each once. */
+  /** Notes the outcomes of a call, and returns the demands that they settle. */
   note({ mode, years }: PlanPart, pairs: readonly Pair[], outcomes: readonly PairOutcome[]) {
     const isLatest = mode === 'latest';
     if (isLatest && this.#undecided.size === 0 && !outcomes.includes('no figure'))
@@ -120,7 +120,7 @@ class Answers {
       if (figure === undefined) this.#undecided.set(key, open);
       else {
         this.#undecided.delete(key);
-        this.#keepFurtherBack(open, figure);
+        this.#cacheFurtherBack(open, figure);
         latest.push([pair, figure]);
       }
     }
@@ -133,7 +133,7 @@ class Answers {
     return this.#open(({ latest }) => latest === undefined);
   }
 
-  /** Pairs whose latest figure stands further back in a series that hasn't come. */
+  /** Pairs whose newest row has no value, so that the series has to be fetched for the latest figure. */
   furtherBack(): readonly Pair[] {
     return this.#open(({ latest }) => latest === 'no figure');
   }
@@ -143,17 +143,20 @@ class Answers {
     return [...this.#undecided.values()].filter(isMeant).map(({ pair }) => pair);
   }
 
-  #keepFurtherBack({ pair, latest }: Undecided, figure: Outcome): void {
+  #cacheFurtherBack({ pair, latest }: Undecided, figure: Outcome): void {
     if (latest !== 'no figure' || figure instanceof Error) return;
     const [row] = figure;
-    if (row !== undefined && figure.length > 1) this.#keepChoice(pair, figure, row.fetchedAtMs);
+    if (row !== undefined && figure.length > 1) this.#cacheChoice(pair, figure, row.fetchedAtMs);
   }
 
-  /** Takes out the demands that an answer settles. @param years null for all years */
+  /**
+   * Removes and returns the demands of a pair that an answer settles.
+   * @param years of the answer; null for all of them
+   */
   #takeAnswered(key: string, years: YearRange | null): readonly Demand[] {
     const demands = this.series.get(key);
     if (demands === undefined) return [];
-    // A plan may bring some years of a series by themselves, and the whole of it in place of its latest figure.
+    // A plan may fetch some years of a series, and beside them the whole of it in place of its latest figure.
     const isAnswered = ({ years: askedYears }: Demand) =>
       years === null || (askedYears !== null && covers(years, askedYears));
     const { left = [], answered = [] } = Object.groupBy(demands, (demand) =>
@@ -165,7 +168,8 @@ class Answers {
 }
 
 /**
- * Lets tasks answer demands of other operations that lie in their rectangle, unless another answer settles them too.
+ * Lets tasks settle further demands within their rectangles, such as those of other operations. A pair that this plan
+ * also fetches in the other mode is left out, since two answers would settle it.
  */
 function takingAlong(
   { mode, years }: PlanPart,
@@ -192,15 +196,15 @@ function takingAlong(
 }
 
 /**
- * Splits demands so that two metrics that differ only in case never share a call: whether the service tells them
- * apart could not be known.
+ * Splits demands so that metrics that differ only in case never share a call: it couldn't be known whether the service
+ * distinguishes them.
  */
 function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
   const spellings = new Map<string, string[]>();
   for (const metricKey of new Set(demands.map((demand) => demand.metricKey))) {
-    const fold = metricKey.toLowerCase();
-    const names = spellings.get(fold);
-    if (names === undefined) spellings.set(fold, [metricKey]);
+    const lowerCase = metricKey.toLowerCase();
+    const names = spellings.get(lowerCase);
+    if (names === undefined) spellings.set(lowerCase, [metricKey]);
     else names.push(metricKey);
   }
   const most = Math.max(1, ...[...spellings.values()].map(({ length }) => length));
