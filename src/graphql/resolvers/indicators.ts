@@ -64,13 +64,14 @@ function loadIndicators(
   });
 }
 
+/** Fields that need nothing but the key. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
 function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
   return schema.getType('Indicator') as GraphQLObjectType;
 }
 
-/** True if nothing needs the catalogue: figures alone show whether the key has any. */
+/** True if only figures are selected: they show by themselves, without the catalogue, whether the key has any. */
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
   const fields = indicatorIn(info).getFields();
   const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
@@ -127,7 +128,7 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
     );
   }
-  // The fields below will count themselves.
+  // Restored, since the fields below count these calls as well.
   context.bill.naive = naive;
   const outcomes = await Promise.allSettled(loads);
   return outcomes.some((outcome) =>
@@ -145,7 +146,7 @@ function figuresOf(
   if (countryCode === undefined)
     return observationRows(
       { ...filter, metricKeys: [key], ofObject: 'metrics' },
-      // The field itself says why it has none.
+      // The field itself notes why it has none.
       { ...context, absences: undefined },
       info,
       field,
@@ -186,7 +187,7 @@ function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
   };
 }
 
-/** The service's own word for a source, otherwise the operator's. */
+/** The name or address of a source as the service has it, otherwise as the operator has configured it. */
 function nameFromStatus(field: 'name' | 'url') {
   const read = fromStatus([field])[field];
   return (source: SourceRef, args: unknown, context: GraphContext) =>

@@ -18,7 +18,7 @@ export interface ObservationFilter {
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
   readonly latest?: boolean | null | undefined;
-  /** The kind of names that come from a parent object: they are asked for even if the lists lack them. */
+  /** The kind of names that come from the parent object; these are fetched even if the lists lack them. */
   readonly ofObject?: Dimension;
   /** Null or omitted: all. */
   readonly scope?: ObservationScope | null | undefined;
@@ -65,7 +65,7 @@ function askedBy(filter: ObservationFilter, field: RowsField): AskedRows {
   return { ...asked, take, mode: 'series', years: yearRange(firstYear, toYear) };
 }
 
-/** Fetches the figures to compare with; returns what to load of some countries and metrics. */
+/** What to load of some countries and metrics. Prefetches the operands of derived fields, to share their calls. */
 function wantedOf(
   { mode, years, maxAgeMs, derived, ...asked }: AskedRows,
   countryCodes: readonly string[],
@@ -84,7 +84,7 @@ function wantedOf(
 }
 
 /**
- * Prefetches the rows that {@link observationRows} will want of some countries, before these are loaded.
+ * Prefetches the rows that {@link observationRows} will load of some countries, while these are still being loaded.
  * @returns settles once they are loaded, and never rejects; undefined if they are cached
  */
 export function prefetchRows(
@@ -101,7 +101,7 @@ export function prefetchRows(
 
 /**
  * The rows of every named country and metric, in the order of the names.
- * @param field field whose selection shows the fields derived of the rows
+ * @param field the field whose selection contains the rows' derived fields
  * @throws Failure BAD_USER_INPUT if the arguments make no sense, before any call
  */
 export function observationRows(
@@ -112,34 +112,35 @@ export function observationRows(
 ): PromiseOrValue<readonly ObservationRecord[]> {
   const asked = askedBy(filter, field);
   const choose = choiceOf(asked, filter, context, info);
-  /** The names that the rows answer for. */
-  let answered: Names = [[], []];
+  /** The names that the rows are of, for the reasons of absences. */
+  let loadedNames: Names = [[], []];
   const load = ([codes, keys]: Names) => {
-    answered = [codes, keys];
+    loadedNames = [codes, keys];
     return context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
   };
   const names = namesBy(filter, context, info);
-  const loading = () =>
+  const loadNamed = () =>
     names instanceof Promise ? context.batchGate.closeDuring(names).then(load) : load(names);
   const { path } = info;
-  /** What the refusal has had looked up may tell that a name is unknown: then the others' rows are the answer. */
-  const withoutUnknown = async (error: unknown) => {
-    if (!isOfName(error)) throw error;
+  /** The bisection of a refusal may have loaded a list that lacks a name: then the rows of the others are the answer. */
+  const loadWithoutUnknown = async (error: unknown) => {
+    if (!isServiceRefusal(error)) throw error;
     const existing = await namesBy(filter, context, infoAt(info, path));
-    if (existing.every((some, i) => some.length === answered[i]?.length)) throw error;
+    if (existing.every((list, i) => list.length === loadedNames[i]?.length)) throw error;
     return load(existing);
   };
-  const loadingKnown = () => {
-    const rows = promiseTry(loading);
-    return rows instanceof Promise ? rows.catch(withoutUnknown) : rows;
+  const loadExisting = () => {
+    const rows = promiseTry(loadNamed);
+    return rows instanceof Promise ? rows.catch(loadWithoutUnknown) : rows;
   };
   const rows =
-    context.absences?.rows({ ...asked, filter, names: () => answered }, loadingKnown, path, context) ??
-    loadingKnown();
+    context.absences?.rows({ ...asked, filter, names: () => loadedNames }, loadExisting, path, context) ??
+    loadExisting();
   return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
 }
 
-function isOfName(error: unknown): boolean {
+/** False for arguments that this gateway refuses, whose failures have no route. */
+function isServiceRefusal(error: unknown): boolean {
   return error instanceof Failure && error.code === 'BAD_USER_INPUT' && error.fields.route !== undefined;
 }
 
@@ -152,20 +153,20 @@ function namesBy(
   info: GraphQLResolveInfo,
 ): PromiseOrValue<Names> {
   const { loaders } = context;
-  // A list that hasn't been seen yet has no names at all.
+  // As long as no list has been loaded, none of the codes is known to be missing.
   const { countries } = loaders.listed;
   const unlisted = countries.size === 0 ? [] : (countryCodes ?? []).filter((code) => !countries.has(code));
   if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
   const path = () => info.path;
-  const partial = (dimension: Dimension, names: readonly string[]) =>
+  const existingOf = (dimension: Dimension, names: readonly string[]) =>
     ofObject === dimension ? names : existingNames(dimension, context, path, names);
   const codes =
-    (countryCodes && partial('countries', countryCodes)) ??
+    (countryCodes && existingOf('countries', countryCodes)) ??
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
-  // The codes may be a promise without a rejection handler.
+  // An exception would leave a promise of the codes without a rejection handler.
   const keys = promiseTry(
     () =>
-      (metricKeys && partial('metrics', metricKeys)) ??
+      (metricKeys && existingOf('metrics', metricKeys)) ??
       mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   return codes instanceof Promise || keys instanceof Promise ? Promise.all([codes, keys]) : [codes, keys];
@@ -177,27 +178,27 @@ function choiceOf(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): (rows: readonly ObservationRecord[]) => readonly ObservationRecord[] {
-  if (take !== 'newest that fits') return (rows) => chosen(rows, filter);
+  if (take !== 'newest that fits') return (rows) => filtered(rows, filter);
   // Read before any await: the objects of a field share one `info`, which moves on to the next (`FieldInfo`).
   const { path } = info;
   return (rows) => {
-    const some = warnedOfPeriods(context, () => path, chosen(rows, filter));
+    const some = warnedOfPeriods(context, () => path, filtered(rows, filter));
     const newest = context.loaders.observations.newest(some);
     return newest === null ? [] : [newest];
   };
 }
 
-function chosen(
+function filtered(
   rows: readonly ObservationRecord[],
   { fromYear, toYear, scope }: ObservationFilter,
 ): readonly ObservationRecord[] {
-  const isAny = scope == null || scope === 'ALL';
-  if (fromYear == null && toYear == null && isAny) return rows;
+  const isAnyScope = scope == null || scope === 'ALL';
+  if (fromYear == null && toYear == null && isAnyScope) return rows;
   return rows.filter(
     ({ year, locationName }) =>
       (fromYear == null || year >= fromYear) &&
       (toYear == null || year <= toYear) &&
-      (isAny || (scope === 'NATIONAL') === (locationName === null)),
+      (isAnyScope || (scope === 'NATIONAL') === (locationName === null)),
   );
 }
 

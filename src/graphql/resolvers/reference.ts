@@ -10,11 +10,12 @@ import { byCode, byName, byNumber, createListing, encodeId } from './lists.ts';
 import { warned, warnedOnceLoaded } from './warned.ts';
 
 function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
-  const further = ordinal === 0 ? [] : [String(ordinal)];
-  return encodeId('Office', countryCode, name, roleType ?? '', ...further);
+  // The first of equal offices has no number in its identifier.
+  const ordinals = ordinal === 0 ? [] : [String(ordinal)];
+  return encodeId('Office', countryCode, name, roleType ?? '', ...ordinals);
 }
 
-/** The office of an identifier; null if the country has none such. */
+/** The office of an identifier; null if the country has no such office. */
 export async function officeById(
   id: string,
   countryCode: string,
@@ -57,17 +58,17 @@ function loadTickers(
 }
 
 function edges<Row>({ nodes, cursors }: Page<Row>): { readonly cursor: string; readonly node: Row }[] {
-  const made = cursors();
-  return nodes.map((node, i) => ({ cursor: made[i] ?? '', node }));
+  const all = cursors();
+  return nodes.map((node, i) => ({ cursor: all[i] ?? '', node }));
 }
 
 function pageInfo({ hasNextPage, hasPreviousPage, cursors }: Page<unknown>) {
-  const made = cursors();
+  const all = cursors();
   return {
     hasNextPage,
     hasPreviousPage,
-    startCursor: made.at(0) ?? null,
-    endCursor: made.at(-1) ?? null,
+    startCursor: all.at(0) ?? null,
+    endCursor: all.at(-1) ?? null,
   };
 }
 
