@@ -181,7 +181,8 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     await expect.poll(() => service.log.length, { timeout: 10_000 }).toBe(1);
     const startedMs = performance.now();
     expect(await ask(other.url, query)).toMatchObject({ errors: [] });
-    expect(performance.now() - startedMs).toBeLessThan(1_400);
+    // A lease that nobody ended had others wait for five seconds.
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
     expect(await first).toMatchObject({ errors: [] });
     expect(service.log).toHaveLength(1);
   });
