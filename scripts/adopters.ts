@@ -1,9 +1,9 @@
 /**
- * `npm run adopters`: installs the package into empty folders as adopters do, beside `graphql` 16, 17 and
- * none, by the npm at hand, an older npm and pnpm, and tries it on Node 22 and 24. Takes some minutes, and a
- * registry. Ends with exit code 1 if something doesn't answer.
+ * `npm run adopters`: installs the package into empty projects as users do, with `graphql` 16, 17 and none, with the
+ * current npm, an older npm and pnpm, and tries it on Node 22 and 24. Takes some minutes and needs a registry. Ends with
+ * exit code 1 if a combination fails.
  *
- * `npm run adopters -- --tarball FILE` tries a package that has been made already.
+ * `npm run adopters -- --tarball FILE` tries a package that is already built.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,10 +16,10 @@ import { parseArgs, promisify } from 'node:util';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
 
-/** Generations of `graphql` that a project may have already; null for none. */
+/** Major versions of `graphql` that a project may already have; null for none. */
 export const BESIDE = ['16', '17', null] as const;
 
-/** An installer: the file of a program, the Node that runs it, and its arguments before the packages. */
+/** A package manager: its program and the arguments before the packages. */
 export interface Installer {
   readonly name: string;
   readonly command: readonly string[];
@@ -27,7 +27,7 @@ export interface Installer {
 
 export const NPM: Installer = { name: 'npm', command: ['npm', 'install', '--prefer-offline'] };
 
-/** Installs programs, which install or run others, into a folder of their own. */
+/** Installs package managers and versions of Node into a folder. */
 export async function installTools(tools: string, ...packages: readonly string[]): Promise<void> {
   await mkdir(tools, { recursive: true });
   await writeFile(join(tools, 'package.json'), '{ "private": true }\n');
@@ -56,7 +56,7 @@ await gateway.stop();
 console.log(String(body));
 `;
 
-/** Makes a project of a folder, and installs the package there. */
+/** Creates a project in a folder, and installs the package there. */
 export async function adopt(
   folder: string,
   tarball: string,
@@ -70,13 +70,13 @@ export async function adopt(
   await run(file, [...args, ...packages], { cwd: folder });
 }
 
-/** Answers of a project that has installed the package: each should be as `ANSWERS`. */
+/** What the installed package answers in several ways; should equal `ANSWERS`. */
 export async function tryAdopted(folder: string, node = process.execPath) {
   const bin = join(folder, 'node_modules/country-graph/bin/country-graph.cjs');
   const env = { ...process.env, PORT: '0', CACHE_URL: 'none' };
   const command = async (...args: string[]) =>
     (await run(node, args, { cwd: folder, env }).catch((failed) => failed)).stdout;
-  const serving = await started(spawn(node, [bin, 'serve'], { cwd: folder, env }));
+  const serving = await start(spawn(node, [bin, 'serve'], { cwd: folder, env }));
   try {
     const [, service = ''] = /sandbox is at (\S+?)\.?\s/.exec(serving.text) ?? [];
     const [, url = ''] = /answers at (\S+)/.exec(serving.text) ?? [];
@@ -86,7 +86,7 @@ export async function tryAdopted(folder: string, node = process.execPath) {
       body: '{"query":"{ health { status } }"}',
     }).then(
       (answer) => answer.text(),
-      (fault) => `${fault}: ${serving.text}`,
+      (error) => `${error}: ${serving.text}`,
     );
     return {
       serve: served.slice(0, ANSWER.length),
@@ -108,17 +108,17 @@ export const ANSWERS: Awaited<ReturnType<typeof tryAdopted>> = {
   doctor: 'ok  settings: all can be read',
 };
 
-/** A program that has told its address, or has ended. */
-async function started(child: ReturnType<typeof spawn>) {
-  const told = { child, text: '' };
+/** Waits until a program has printed its URL, or has ended. */
+async function start(child: ReturnType<typeof spawn>) {
+  const started = { child, text: '' };
   const ended = once(child, 'close');
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk) => {
-      told.text += chunk;
+      started.text += chunk;
     });
-  while (child.exitCode === null && !/answers at/.test(told.text))
+  while (child.exitCode === null && !/answers at/.test(started.text))
     await Promise.race([ended, ...(child.stdout === null ? [] : [once(child.stdout, 'data')])]);
-  return told;
+  return started;
 }
 
 async function main(): Promise<void> {
@@ -134,7 +134,7 @@ async function main(): Promise<void> {
     ];
     const nodes = [process.execPath, join(tools, 'node_modules/node/bin/node')];
     const tarball = values.tarball ?? (await packed(home));
-    let faults = 0;
+    let failures = 0;
     for (const installer of installers) {
       for (const graphql of BESIDE) {
         const folder = join(home, `${installer.name}-${graphql}`.replace(' ', '-'));
@@ -142,14 +142,14 @@ async function main(): Promise<void> {
         for (const node of nodes) {
           const { stdout } = await run(node, ['--version']);
           const answers = JSON.stringify(await tryAdopted(folder, node));
-          const isWell = answers === JSON.stringify(ANSWERS);
-          faults += isWell ? 0 : 1;
+          const isOk = answers === JSON.stringify(ANSWERS);
+          failures += isOk ? 0 : 1;
           const name = `${installer.name}, graphql ${graphql ?? 'none'}, Node ${stdout.trim()}`;
-          console.log(`${isWell ? 'ok' : 'NO'}  ${name}${isWell ? '' : `: ${answers}`}`);
+          console.log(`${isOk ? 'ok' : 'FAILED'}  ${name}${isOk ? '' : `: ${answers}`}`);
         }
       }
     }
-    process.exitCode = faults === 0 ? 0 : 1;
+    process.exitCode = failures === 0 ? 0 : 1;
   } finally {
     await rm(home, { recursive: true, force: true });
   }

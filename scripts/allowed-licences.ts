@@ -1,6 +1,6 @@
 /**
- * SPDX identifiers of licences that ask for no more than their text and the names of the authors. The MPL asks for more of those
- * who change its files: we take them as they are.
+ * SPDX identifiers of licences that require no more than to include their text and copyright notices. The MPL requires more
+ * from those who modify its files, which we don't.
  */
 const ALLOWED = new Set([
   '0BSD',
@@ -18,15 +18,15 @@ const ALLOWED = new Set([
 
 const isOnList = (licence: string) => ALLOWED.has(licence);
 
-/** Licence that a package states: an SPDX expression, or the JSON of anything else in its place. */
+/** The licence in a `package.json`: an SPDX expression, or the JSON of whatever else is there. */
 export function licenceIn({ license, licenses }: { license?: unknown; licenses?: unknown }): string {
-  const told = license ?? licenses;
-  return typeof told === 'string' ? told : (JSON.stringify(told) ?? 'no licence');
+  const stated = license ?? licenses;
+  return typeof stated === 'string' ? stated : (JSON.stringify(stated) ?? 'no licence');
 }
 
 /**
- * True if an SPDX expression leaves a choice of allowed licences alone. Expressions that are nested or have
- * exceptions are not understood, and so not allowed.
+ * True if an SPDX expression can be satisfied with allowed licences alone. Nested expressions, and those with exceptions,
+ * are not parsed and so not allowed.
  */
 export function isAllowed(expression: string): boolean {
   const choices = expression.replace(/^\(([^()]*)\)$/, '$1').split(' OR ');

@@ -1,8 +1,8 @@
 /**
- * Makes one program of all that `country-graph` always loads, with its packages in it, and a file for each part that is loaded on
- * demand: a start reads some dozens of files in place of two thousand, and has one `graphql`. They are CommonJS, since an `import` of
- * one of Node's modules reads all that it has, which loads the rest of Node: a `require` takes a sixth off the start. Plain
- * JavaScript: see `prepare.mjs`.
+ * Bundles everything that `country-graph` always loads, dependencies included, with a separate file for each part that is
+ * loaded on demand. So a start reads some dozens of files instead of two thousand, and there is one copy of `graphql`. The
+ * bundle is CommonJS: an `import` of a module of Node evaluates all its exports, which loads the rest of Node, so `require`
+ * starts faster. Plain JavaScript: see `prepare.mjs`.
  */
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,19 +10,19 @@ import { basename, dirname, join } from 'node:path';
 import { parse } from 'graphql';
 import { rolldown } from 'rolldown';
 
-/** Packages that are large and seldom loaded: they stay in their folders. */
+/** Large packages that are seldom loaded: they are not bundled. */
 const APART = /^(apache-arrow|@apollo\/usage-reporting-protobuf|@opentelemetry\/|@redis\/client)/;
 
 const require = createRequire(import.meta.url);
 
-/** Returns the path of a file of a package, as another package or this file finds it. */
+/** The path of a package's file, resolved from another package or from this file. */
 function fileOf(/** @type {string} */ name, /** @type {string} */ file, by = '') {
   const main = createRequire(by === '' ? import.meta.url : require.resolve(by)).resolve(name);
   return join(main.slice(0, main.lastIndexOf(`${name}/`) + name.length), file);
 }
 
 /**
- * Re-exports parts of a package, each of the one file that has it.
+ * Re-exports parts of a package, each from the file that defines it.
  * @param {string} name
  * @param {string} by
  * @param {string[]} parts names and files, as `Agent of lib/dispatcher/agent.js`
@@ -35,8 +35,8 @@ function partsOf(name, by, ...parts) {
 }
 
 /**
- * Packages that others load at once, and would use only for features that nobody here asks for: the modules that load them,
- * and the stand-ins for them.
+ * Packages that dependencies load at startup for features that are not used here: the modules that import them, and their
+ * replacements.
  */
 const IN_PLACE = [
   // `fetch`, WebSocket, caches and mocks.
@@ -53,7 +53,7 @@ const IN_PLACE = [
       'default as errors of lib/core/errors.js',
     ),
   },
-  // HTTP/2, until a service speaks it: Node's own takes some 10 ms.
+  // HTTP/2, until a service offers it: loading Node's takes some 10 ms.
   {
     name: './client-h2.js',
     of: /undici\/lib\/dispatcher\/client\.js$/,
@@ -61,7 +61,7 @@ const IN_PLACE = [
       `module.exports = (...given) => require(${JSON.stringify(fileOf('undici', 'lib/dispatcher/client-h2.js'))})(...given);`,
     ],
   },
-  // All tools but the printer of an SDL.
+  // All tools except the SDL printer.
   {
     name: '@graphql-tools/utils',
     of: /@apollo\/subgraph/,
@@ -71,23 +71,23 @@ const IN_PLACE = [
       'printSchemaWithDirectives of cjs/print-schema-with-directives.js',
     ),
   },
-  // Files in place of patterns of addresses.
+  // Files instead of glob patterns.
   { name: 'glob', of: /@fastify\/static/, text: ['export const glob = undefined;'] },
-  // Readers and writers by schemas, which no route has, and requests of tests.
+  // Validation and serialization by JSON schemas, which no route has, and test requests.
   { name: '@fastify/ajv-compiler', of: /fastify/, text: [] },
   { name: '@fastify/fast-json-stringify-compiler', of: /fastify/, text: [] },
   { name: 'light-my-request', of: /fastify/, text: [] },
   // Servers of HTTP/2 and HTTPS.
   { name: 'node:http2', of: /fastify\/lib\/server\.js$/, text: [] },
   { name: 'node:https', of: /fastify\/lib\/server\.js$/, text: [] },
-  // Exemplars of metrics, and those that are pushed.
+  // Exemplars, and pushed metrics.
   { name: '@opentelemetry/api', of: /prom-client/, text: [] },
   { name: './lib/pushgateway', of: /prom-client\/index\.js$/, text: [] },
 ];
 
 /**
- * Work that the build has done before, and every start would repeat: the SDL is valid (`checkSchema` in `prepare.mjs`), and here it
- * is as it was parsed.
+ * Work that the build does once, instead of every start: the SDL is already validated (`checkSchema` in `prepare.mjs`), and
+ * bundled in parsed form.
  * @param {import('graphql').DocumentNode} sdl without the parts of plugins
  */
 const doneBefore = (sdl) => [
@@ -111,11 +111,11 @@ const doneBefore = (sdl) => [
 /** @param {import('graphql').DocumentNode} document */
 const parsed = (document) => `JSON.parse(${JSON.stringify(JSON.stringify(document))})`;
 
-/** Depth in the package at which sources lie too, so that their paths to `schema` and `dist` hold. */
+/** As deep in the package as the sources, so that relative paths to `schema` and `dist` are right. */
 const OUT = 'lib/program';
 
 /**
- * Builds the program of a checkout.
+ * Builds the bundle of a checkout.
  * @param {string} root
  */
 export async function bundle(root) {
@@ -132,7 +132,7 @@ export async function bundle(root) {
     dir: join(root, OUT),
     format: 'cjs',
     strict: true,
-    // A text with one letter beyond Latin-1 takes two bytes for each.
+    // One character beyond Latin-1 would make a string take two bytes for every character.
     charset: 'ascii',
     cleanDir: true,
     entryFileNames: '[name].cjs',
@@ -148,7 +148,7 @@ function standInFor(/** @type {string} */ id, /** @type {string | undefined} */ 
   return IN_PLACE.find(({ name, of }) => name === id && importer !== undefined && of.test(importer));
 }
 
-/** Leaves out features that nobody asks for. Its `check` fails if a package has changed so that something of it was not found. */
+/** Replaces unused features. Its `check` fails if a package no longer has something that was to be replaced. */
 function leaner(/** @type {ReturnType<typeof doneBefore>} */ done) {
   const due = new Set([...IN_PLACE, ...done].map((one) => ('name' in one ? one.name : one.from)));
   const plugin = {
@@ -176,7 +176,7 @@ function leaner(/** @type {ReturnType<typeof doneBefore>} */ done) {
   return { plugin, check };
 }
 
-/** Returns the licences of the packages that modules are of, each with the package's name: most ask for no more. */
+/** The licences of the bundled packages: most require that their text is included. */
 function licencesOf(/** @type {string[]} */ modules) {
   const folders = modules.filter((path) => path.includes('node_modules/')).map(folderOf);
   return [...new Set(folders)]
@@ -190,7 +190,7 @@ function licencesOf(/** @type {string[]} */ modules) {
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Returns the folder of the package that a module is of: the nearest one that says its name. */
+/** The folder of the package that a module belongs to: the nearest one with a named `package.json`. */
 function folderOf(/** @type {string} */ path) {
   let folder = dirname(path.replace('\0', ''));
   const names = (/** @type {string} */ file) =>

@@ -1,7 +1,7 @@
 /**
- * `npm run codegen`: writes the files that `codegen.ts` names, by GraphQL Code Generator's own core and
- * plugins. Its command line would do the same with the same file, but for the helpers of the kernel that plugins import here
- * in place of their own, and is two hundred packages. With `--check` nothing is written, and files that are not up to date are named with exit code 1.
+ * `npm run codegen`: writes the files that `codegen.ts` configures, with the core and the plugins of GraphQL Code Generator.
+ * Its command line has two hundred packages, and would repeat the kernel's helper types in the file of each plugin, which
+ * imports them here. With `--check`, nothing is written; outdated files are listed, with exit code 1.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
@@ -28,26 +28,23 @@ const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
   'typescript-resolvers': () => import('@graphql-codegen/typescript-resolvers'),
 };
 
-/**
- * Members of a configuration that this script knows: another one would be passed over, and means something to
- * the command line.
- */
-const KNOWN = new Set(['schema', 'generates', 'plugins', 'config']);
+/** Members of the configuration that this script supports. It would ignore any other one that the command line supports. */
+const SUPPORTED = new Set(['schema', 'generates', 'plugins', 'config']);
 
 function refuseUnknown(part: object, where: string): void {
-  const unknown = Object.keys(part).filter((key) => !KNOWN.has(key));
+  const unknown = Object.keys(part).filter((key) => !SUPPORTED.has(key));
   if (unknown.length > 0)
-    throw new Error(`codegen.ts, ${where}: scripts/codegen.ts has no ${unknown.join(', ')}.`);
+    throw new Error(`codegen.ts, ${where}: scripts/codegen.ts doesn't support ${unknown.join(', ')}.`);
 }
 
 function readSchema(pattern: string): GraphQLSchema {
   const files = globSync(pattern).sort();
-  if (files.length === 0) throw new Error(`codegen.ts: there is no file ${pattern}.`);
+  if (files.length === 0) throw new Error(`codegen.ts: no file matches ${pattern}.`);
   const document = concatAST(files.map((file) => parse(readFileSync(file, 'utf8'), { noLocation: true })));
   return schemaOf(document);
 }
 
-/** Federation's directives are declared by the plugins. */
+/** Not validated: only the plugins declare Federation's directives. */
 function schemaOf(document: DocumentNode): GraphQLSchema {
   return lexicographicSortSchema(buildASTSchema(document, { assumeValidSDL: true }));
 }
@@ -80,7 +77,7 @@ async function write(
   });
 }
 
-/** Types of a generated file by their names, each with its comment. */
+/** The types in a generated file, each with its comment. */
 function typesIn(text: string): { readonly name: string; readonly text: string; readonly body: string }[] {
   const types = text.matchAll(
     /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?(export (?:type|interface) (\w+)(?:(?!^export |^\/\*\*)[\s\S])*)/gm,
@@ -88,10 +85,10 @@ function typesIn(text: string): { readonly name: string; readonly text: string; 
   return Array.from(types, ([whole, body = '', name = '']) => ({ name, text: whole, body: body.trim() }));
 }
 
-/** Has a plugin's file import the types that the kernel's has just so. */
+/** Has a plugin's file import the types that are equal in the kernel's file. */
 function withoutRepeated(text: string, filename: string, kernel: string): string {
   const kernels = new Map(typesIn(kernel).map(({ name, body }) => [name, body]));
-  // The kernel has some scalars more.
+  // `Scalars` differs, but the kernel's has all that a plugin needs.
   const isRepeated = ({ name, body }: ReturnType<typeof typesIn>[number]) =>
     name === 'Scalars' || kernels.get(name) === body;
   const repeated = typesIn(text).filter(isRepeated);
@@ -107,24 +104,23 @@ async function main(): Promise<void> {
   const isCheck = process.argv.includes('--check');
   const { schema: pattern, generates } = config;
   refuseUnknown(config, 'at its top');
-  if (typeof pattern !== 'string') throw new Error('codegen.ts: `schema` is one pattern of files.');
+  if (typeof pattern !== 'string') throw new Error('codegen.ts: `schema` must be one glob pattern.');
   const schema = readSchema(pattern);
   const stale: string[] = [];
   for (const [filename, given] of Object.entries(generates)) {
     const output = normalizeOutputParam(given);
-    if (!('plugins' in output)) throw new Error(`codegen.ts, ${filename}: it has no plugins.`);
-    const own = output.schema;
-    if (own !== undefined && typeof own !== 'string')
-      throw new Error(`codegen.ts, ${filename}: its schema is one text.`);
-    const generated = await write(filename, output, own === undefined ? schema : schemaOf(parse(own)));
+    if (!('plugins' in output)) throw new Error(`codegen.ts, ${filename}: no plugins.`);
+    const sdl = output.schema;
+    if (sdl !== undefined && typeof sdl !== 'string')
+      throw new Error(`codegen.ts, ${filename}: its schema must be a string.`);
+    const generated = await write(filename, output, sdl === undefined ? schema : schemaOf(parse(sdl)));
     const isOfPlugin = filename.startsWith('src/plugins/');
     const text = isOfPlugin ? withoutRepeated(generated, filename, readText(KERNEL_TYPES)) : generated;
     if (readText(filename) === text) continue;
     stale.push(filename);
     if (!isCheck) writeFileSync(filename, text);
   }
-  for (const filename of stale)
-    console.error(isCheck ? `Not up to date: ${filename}` : `Written: ${filename}`);
+  for (const filename of stale) console.error(isCheck ? `Outdated: ${filename}` : `Written: ${filename}`);
   if (isCheck && stale.length > 0) {
     console.error('`npm run codegen` writes them.');
     process.exitCode = 1;

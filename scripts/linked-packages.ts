@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path';
 import { readLock, runTimePackages } from './run-time-packages.ts';
 
 /**
- * Gives a copy of the checkout the packages that this one has installed, by links. Those that are packed with ours are
- * copied: npm packs no links.
+ * Links the installed packages of this checkout into a copy of it. Bundled dependencies are copied instead, since `npm pack`
+ * doesn't follow links.
  */
 export async function linkPackages(from: string, to: string): Promise<void> {
   const bundled = Object.entries(runTimePackages(readLock())).filter(([, { inBundle = false }]) => inBundle);
   for (const [path] of bundled)
-    await cp(join(from, path), join(to, path), { recursive: true }).catch((fault) => {
-      // Passes over packages within others: they came with them.
-      if (path.lastIndexOf('node_modules/') === 0) throw fault;
+    await cp(join(from, path), join(to, path), { recursive: true }).catch((error) => {
+      // Nested packages were copied with the package around them.
+      if (path.lastIndexOf('node_modules/') === 0) throw error;
     });
   const modules = join(from, 'node_modules');
   for (const name of await readdir(modules)) {
     const names = name.startsWith('@')
-      ? (await readdir(join(modules, name))).map((own) => join(name, own))
+      ? (await readdir(join(modules, name))).map((part) => join(name, part))
       : [name];
     for (const one of names) {
       const target = join(to, 'node_modules', one);

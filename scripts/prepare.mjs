@@ -1,25 +1,25 @@
 /**
- * `npm run prepare`, which npm runs by itself after `npm ci` in a checkout, and before `npm pack`: builds GraphiQL's pages,
- * the JavaScript and types of the library, and the program that `bin` runs. Plain JavaScript, since after
- * `npm ci --omit=dev` the Node at hand may be one that reads no TypeScript.
+ * `npm run prepare`, which npm runs after `npm ci` in a checkout, and before `npm pack`: builds GraphiQL's pages, the
+ * JavaScript and types of the library, and the program that `bin` runs. Plain JavaScript, since after `npm ci --omit=dev`,
+ * it may run on a Node that can't run TypeScript.
  *
- * Packages of GraphiQL's pages have a lock of their own (`src/graphiql`), are larger than most of the others, and run nowhere
- * but in the bundle. So they are installed for the build and removed after it; if they are there already
- * (`npm ci --prefix src/graphiql`, to work on the pages), they stay. `--without-pages` leaves the pages as they are.
+ * The packages of GraphiQL's pages have a separate lock file (`src/graphiql`), are large, and are only needed for the build.
+ * So they are installed for it and removed afterwards, unless they were installed before (`npm ci --prefix src/graphiql`, to
+ * work on the pages). `--without-pages` doesn't build the pages.
  */
 import { spawnSync } from 'node:child_process';
 import fs, { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Names that a Node before 22 lacks (`fs.globSync`) are looked up when something is built.
+// What Node before 22 lacks (`fs.globSync`) is only imported when something is built.
 const root = fileURLToPath(new URL('../', import.meta.url));
 const GRAPHIQL = `${root}src/graphiql/`;
 const MODULES = `${GRAPHIQL}node_modules`;
 const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
 /**
- * Files of packages that no program reads: maps of sources and the sources, words for people, tests, builds for browsers and
- * for other readers than Node, types for CommonJS, and the alphabets of bodies that a server of Apollo's own would parse.
+ * Files of packages that are never loaded: source maps and sources, documentation, tests, builds for browsers and other
+ * runtimes, types for CommonJS, and encoding tables that only Apollo's own server would use.
  */
 const UNREAD = [
   /\.(map|tsbuildinfo)$/,
@@ -40,7 +40,7 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
   removeHeaders();
   removeUnread();
   if (!process.argv.includes('--without-pages')) buildPages();
-  // A file that was renamed would stay in the package.
+  // Otherwise renamed files would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
   run('tsc', '-p', 'tsconfig.build.json');
   // The SDL of plugins, beside the code that reads it.
@@ -50,10 +50,10 @@ if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`
   await (await import('./bundle.mjs')).bundle(root);
   await stamp();
 } else {
-  console.error('Nothing is built: that takes the development dependencies, which are not installed.');
+  console.error('Nothing is built: the development dependencies are not installed.');
 }
 
-/** Refuses an SDL that isn't valid, with all that settings may add to it: the program that is built takes it as valid. */
+/** Throws if the SDL, with all parts that settings may add, isn't valid: the built program doesn't validate it. */
 async function checkSchema() {
   const { openSchema } = await import('../lib/gateway/open-schema.js');
   await openSchema();
@@ -67,8 +67,8 @@ async function checkSchema() {
 }
 
 /**
- * Tells the commit of the build, for people who have it without its repository. `COMMIT` names it for a build without one, such
- * as that of an image. Nothing of it is of the time: one commit builds the same bytes.
+ * Writes the commit of the build. `COMMIT` gives it for a build without a repository, such as that of an image. There is no
+ * timestamp, so that the build is reproducible.
  */
 async function stamp() {
   const { commitHere } = await import('../lib/shared/own-version.js');
@@ -76,7 +76,7 @@ async function stamp() {
   writeFileSync(`${root}lib/build.json`, `${JSON.stringify({ commit })}\n`);
 }
 
-/** The part of Node's packages that add-ons are compiled with: 67 MB, though there are no add-ons. */
+/** Removes Node's headers, which only native add-ons need: 67 MB. */
 function removeHeaders() {
   const { optionalDependencies } = read(`${root}scripts/node/package.json`);
   for (const name of Object.keys(optionalDependencies)) {
@@ -84,7 +84,7 @@ function removeHeaders() {
   }
 }
 
-/** Takes a third off our package, which brings some packages (`bundleDependencies`) just as they are in the checkout. */
+/** Removes unused files from bundled dependencies, which are a third of our package. */
 function removeUnread() {
   const lock = `${root}package-lock.json`;
   if (!existsSync(lock)) return;
@@ -112,7 +112,7 @@ function buildPages() {
   }
 }
 
-/** True if the packages that are there are the editions of the lock. */
+/** True if the installed packages have the versions of the lock file. */
 function isInstalledAsLocked() {
   const path = `${MODULES}/.package-lock.json`;
   if (!existsSync(path)) return false;
@@ -128,7 +128,7 @@ function read(path) {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** npm has put the commands of the packages first on the path. */
+/** Runs a command. npm has put those of the packages first on the path. */
 function run(command, ...args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,

@@ -1,9 +1,9 @@
 /**
- * `npm run release [-- --dry-run]`: makes a release of the last commit. The changes in `.changeset` say its version, and become
- * its section of the changelog; a version that was never released takes in what came since. Writes the version in
- * all other places, and the released graph; commits; puts all that is published into `dist/release`: the
- * package, that for frontends, the SBOM, and their digests; and tags. It publishes nothing: `git push
- * --follow-tags` has the workflow do that, with provenance. With `--dry-run` all of it is done in a copy, and left nowhere.
+ * `npm run release [-- --dry-run]`: makes a release of the last commit. The changes in `.changeset` determine its version and
+ * become its section of the changelog; if the current version was never released, they are added to its section. Updates the
+ * version everywhere, and the released schema; commits; writes the files to publish into `dist/release` (the package, the
+ * one for frontends, the SBOM, and their digests); and tags. It publishes nothing: `git push --follow-tags` triggers the
+ * workflow that does, with provenance. `--dry-run` does all of it in a temporary copy.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,35 +18,35 @@ import { linkPackages } from './linked-packages.ts';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const OUT = 'dist/release';
 
-/** A release that can't be made, and why. */
-class ReleaseFault extends Error {}
+/** The reason why a release can't be made. */
+class ReleaseError extends Error {}
 
-/** The head of `docs/released.graphql`: which release it is of. */
+/** The first line of `docs/released.graphql`. */
 export function headOf(version: string, isReleased: boolean): string {
   return `# The graph of ${version}${isReleased ? '' : ', which is not released yet'}.\n`;
 }
 
-/** The text below the heading `## 0.1.0` of a changelog, up to the next; empty if there is none. */
+/** The section of a version in a changelog, without its heading; empty if there is none. */
 export function sectionOf(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((one) => one.split('\n', 1)[0] === version) ?? version;
   return section.slice(version.length).trim();
 }
 
-/** A changelog whose first section has become part of the second, at its end. */
+/** A changelog with its first section moved to the end of the second. */
 export function mergedSections(changelog: string): string {
   const [head = '', newest = '', version = '', ...older] = changelog.split(/^(?=## )/m);
   const changes = newest.replace(/^## .*\n+/, '').trimEnd();
   return `${head}${version.trimEnd()}\n\n${changes}\n${older.map((section) => `\n${section}`).join('')}`;
 }
 
-/** Files that name the version, with their text for the new one. */
+/** The files that contain the version, with their new text. */
 function edited(root: string, before: string, version: string): ReadonlyMap<string, string> {
   const read = (file: string) => readFileSync(join(root, file), 'utf8');
   const files = new Map<string, string>();
   const replaceIn = (file: string, from: string, to: string) => {
     const text = read(file);
-    if (!text.includes(from)) throw new ReleaseFault(`${file} doesn't say ${JSON.stringify(from)}.`);
+    if (!text.includes(from)) throw new ReleaseError(`${file} doesn't contain ${JSON.stringify(from)}.`);
     files.set(file, text.replaceAll(from, to));
   };
   for (const file of ['package.json', 'clients/client/package.json'])
@@ -70,14 +70,14 @@ function versionIn(root: string): string {
 const withVersion = (text: string, version: string) =>
   text.replace(/"version": ".*"/, `"version": "${version}"`);
 
-/** Makes the version and its section of the changelog of what is in `.changeset`. */
+/** Turns the changes in `.changeset` into a version and its section of the changelog. Returns the version. */
 function applyChanges(root: string): string {
   const before = versionIn(root);
   const wasReleased = ran(root, 'git', 'tag', '--list', `v${before}`) !== '';
   const hasChanges = readdirSync(join(root, '.changeset')).some(
     (file) => file.endsWith('.md') && file !== 'README.md',
   );
-  if (!hasChanges && wasReleased) throw new ReleaseFault(`.changeset has no change since ${before}.`);
+  if (!hasChanges && wasReleased) throw new ReleaseError(`.changeset has no change since ${before}.`);
   if (hasChanges) ran(root, join(root, 'node_modules/.bin/changeset'), 'version');
   if (wasReleased || !hasChanges) return versionIn(root);
   for (const [file, change] of [
@@ -97,12 +97,12 @@ function ran(cwd: string, command: string, ...args: string[]): string {
   });
 }
 
-/** Makes the published files of a commit. */
+/** Builds the files to publish. */
 async function makeFiles(root: string, isDry: boolean): Promise<void> {
   const out = join(root, OUT);
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
-  // GraphiQL's pages take a minute, and are the same.
+  // GraphiQL's pages take a minute to build, and don't depend on the version.
   if (isDry) ran(root, process.execPath, 'scripts/prepare.mjs', '--without-pages');
   ran(root, 'npm', 'pack', '--silent', ...(isDry ? ['--ignore-scripts'] : []), '--pack-destination', OUT);
   ran(root, join(root, 'node_modules/.bin/tsc'), '-p', 'clients/client');
@@ -123,12 +123,12 @@ async function release(root: string, isDry: boolean): Promise<void> {
   const before = versionIn(root);
   const version = applyChanges(root);
   const notes = sectionOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version);
-  if (notes === '') throw new ReleaseFault(`CHANGELOG.md says nothing of ${version}.`);
+  if (notes === '') throw new ReleaseError(`CHANGELOG.md has no section for ${version}.`);
   for (const [file, text] of edited(root, before, version)) writeFileSync(join(root, file), text);
   const tag = `v${version}`;
   ran(root, 'git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
   await makeFiles(root, isDry);
-  // Comes last: after an earlier failure, there is a commit to take back, and no tag. Its text is that of the forge's release.
+  // Last, so that a failure leaves a commit to undo, but no tag. The workflow uses the tag's message as the release notes.
   ran(root, 'git', 'tag', '--annotate', '--cleanup=whitespace', '--message', notes, tag);
   process.stdout.write(ran(root, 'git', 'show', '--stat', '--format=%s', `${tag}^{commit}`));
 }
@@ -137,9 +137,11 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } });
   if (!values['dry-run']) {
     if (ran(ROOT, 'git', 'status', '--porcelain') !== '')
-      throw new ReleaseFault('Something is not committed: a release is of what is.');
+      throw new ReleaseError('There are uncommitted changes.');
     await release(ROOT, false);
-    console.log(`${OUT} has what is published. git push --follow-tags has the forge publish it.`);
+    console.log(
+      `${OUT} has the files to publish; git push --follow-tags triggers the workflow that publishes them.`,
+    );
     return;
   }
   const copy = await mkdtemp(join(tmpdir(), 'country-graph-release-'));
@@ -154,15 +156,15 @@ async function main(): Promise<void> {
     if (existsSync(join(ROOT, 'dist/graphiql')))
       await cp(join(ROOT, 'dist/graphiql'), join(copy, 'dist/graphiql'), { recursive: true });
     await release(copy, true);
-    console.log(`Nothing is released: this was done in a copy, which is gone.`);
+    console.log(`Dry run: nothing is released, and the copy is removed.`);
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  await main().catch((fault: unknown) => {
-    if (!(fault instanceof ReleaseFault)) throw fault;
-    console.error(fault.message);
+  await main().catch((error: unknown) => {
+    if (!(error instanceof ReleaseError)) throw error;
+    console.error(error.message);
     process.exitCode = 1;
   });

@@ -1,8 +1,8 @@
 /**
- * `npm run removable`: takes each plugin out of a copy of the project, and all of them out of another: its folder, its line
- * in `src/plugins.ts` and its tests. What is left has to type-check, to pass the kernel's tests, to start, to answer the
- * query of README.md as before, and to know the plugin's settings no more. Names choose plugins, `none` the copy without any.
- * `--short` runs few of the tests, and those in the copy without any: what fails without one fails there as well.
+ * `npm run removable`: removes each plugin from a copy of the project, and all of them from another: its folder, its line in
+ * `src/plugins.ts` and its tests. The rest must type-check, pass the kernel's tests, start, give the same response to the
+ * query of README.md, and refuse the plugin's settings. Arguments select plugins; `none` is the copy without any plugin.
+ * `--short` runs a few of the tests, and only in the copy without any plugin, where all missing parts show.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ const COPIED = [
   ],
 ];
 
-/** Tests of plugins beside those in `test/plugins`, and those that import their files. */
+/** Tests of plugins outside of `test/plugins` that don't import their files. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   'extra-routes': ['test/queries/policies', 'test/queries/trade'],
   availability: ['test/queries/availability'],
@@ -38,7 +38,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'csv-tables': ['test/tables', 'test/address'],
 };
 
-/** Tests of the kernel that show most in the least time. */
+/** A fast selection of the kernel's tests. */
 const SHORT = [
   'test/queries',
   'test/config/layers.test.ts',
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
-/** Takes plugins out of a copy, and has the rest show itself. */
+/** Removes plugins from a copy, and checks the rest. */
 async function remove(names: readonly string[], expected: unknown): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'country-graph-removable-'));
   try {
@@ -92,7 +92,7 @@ async function remove(names: readonly string[], expected: unknown): Promise<void
     await run(join(bin, 'tsc'), ['-p', '.'], options);
     const answer = await answerOf(root);
     if (JSON.stringify(answer) !== JSON.stringify(expected))
-      throw new Error(`README's query is answered ${JSON.stringify(answer).slice(0, 500)}`);
+      throw new Error(`Response to README's query: ${JSON.stringify(answer).slice(0, 500)}`);
     await refuseSettings(
       names.flatMap((name) => settingsOf.get(name) ?? []),
       options,
@@ -113,11 +113,11 @@ function takeOut(root: string, name: string): void {
   const text = readFileSync(file, 'utf8');
   const line = new RegExp(`^import \\{ (\\w+) \\} from './plugins/${name}/plugin.ts';\n`, 'm');
   const [found = '', exported = ''] = line.exec(text) ?? [];
-  if (found === '') throw new Error(`src/plugins.ts has no line for ${name}.`);
+  if (found === '') throw new Error(`src/plugins.ts doesn't import ${name}.`);
   writeFileSync(file, text.replace(found, '').replaceAll(new RegExp(`\\b${exported}\\b,?`, 'g'), ''));
 }
 
-/** Removes tests, and files for them, that import what is not there any more, until none does. */
+/** Removes tests and their helpers that import removed files, until none does. */
 function removeImporters(root: string): void {
   const files = globSync('{test,bench}/**/*.ts', { cwd: root });
   const isLost = (file: string) =>
@@ -130,7 +130,7 @@ function removeImporters(root: string): void {
   }
 }
 
-/** Starts the program of a folder as its sources stand, and asks the query of README.md. */
+/** Starts the program of a folder from its sources, and sends it the query of README.md. */
 async function answerOf(root: string) {
   const env = { ...process.env, PORT: '0', LOG_LEVEL: 'fatal' };
   const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
@@ -157,24 +157,24 @@ async function addressOf(child: ChildProcess): Promise<string> {
   const ended = once(child, 'exit').then(() => {
     throw new Error('The program has ended.');
   });
-  const told = (async () => {
+  const address = (async () => {
     for await (const line of createInterface(child.stdout as NodeJS.ReadableStream)) {
       const [url] = /http\S+\/graphql/.exec(line) ?? [];
       if (url !== undefined) return url;
     }
     return ended;
   })();
-  return Promise.race([told, ended]);
+  return Promise.race([address, ended]);
 }
 
-/** Has the gateway as a library refuse settings by their names. */
+/** Checks that the gateway, as a library, refuses these settings. */
 async function refuseSettings(names: readonly string[], options: object): Promise<void> {
   const code = `
     const { createGateway } = await import('./src/server/library.ts');
     for (const name of ${JSON.stringify(names)}) {
       const settings = { COUNTRY_DATA_URL: 'http://127.0.0.1:9', [name]: 'on' };
       const error = await createGateway({ settings, onProblem() {} }).catch((error) => error);
-      if (error.message !== 'There is no setting ' + name + '.') throw new Error(name + ' is known: ' + error);
+      if (error.message !== 'There is no setting ' + name + '.') throw new Error(name + ' is accepted: ' + error);
     }`;
   await run(process.execPath, ['--input-type=module', '--eval', code], options);
 }

@@ -1,8 +1,8 @@
 /**
- * `npm run sbom`: the packages that `npm ci --omit=dev` installs, as a CycloneDX document on standard output.
+ * `npm run sbom`: prints the packages that `npm ci --omit=dev` installs as a CycloneDX document.
  *
- * The document is npm's own. `npm sbom --omit dev` leaves out every package that a development dependency needs as well,
- * half of ours, so npm is given a project that has no others.
+ * The document comes from npm. `npm sbom --omit dev` omits every package that a development dependency needs as well, which is
+ * half of ours, so npm runs in a copy of the project without development dependencies.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const packages = { '': root, ...runTimePackages(lock) };
 
 const folder = mkdtempSync(join(tmpdir(), 'sbom-'));
 try {
-  // npm names the project after its folder.
+  // npm takes the name of the project from its folder.
   const cwd = join(folder, project.name);
   mkdirSync(cwd);
   writeFileSync(join(cwd, 'package.json'), JSON.stringify(project));

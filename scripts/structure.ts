@@ -1,13 +1,13 @@
 /**
- * `npm run structure`: sizes and circles of the source, each beside its bound in
- * `scripts/structure/bounds.json`. Ends with exit code 1 if one is beyond it. `--accept` writes numbers that
- * are better; `--all` prints more than the largest ten; `--places <name>` the places that a number counts;
- * `--picture` draws the layers, and the plugins beside them, for ARCHITECTURE.md.
+ * `npm run structure`: sizes, import cycles and other numbers of the source, compared with their bounds in
+ * `scripts/structure/bounds.json`. Ends with exit code 1 if one exceeds its bound. `--accept` writes improved baselines;
+ * `--all` prints more than the ten largest; `--places <name>` prints the places that a number counts; `--picture` prints
+ * the layers and the plugins for ARCHITECTURE.md.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { measure } from './structure/measure.ts';
-import { hold } from './structure/ratchet.ts';
+import { checkBounds } from './structure/ratchet.ts';
 
 const paths = globSync('src/**/*.{ts,tsx}', { exclude: (path) => path.endsWith('node_modules') });
 const { measures, functions, files, picture } = measure(
@@ -20,9 +20,9 @@ else if (at === -1) report();
 else showPlaces(process.argv[at + 1] ?? '');
 
 function showPlaces(name: string): void {
-  const found = measures[name];
-  if (found !== undefined) for (const place of found.places) console.log(place);
-  else console.error(`Nothing is counted by that name, but: ${Object.keys(measures).join(', ')}`);
+  const measured = measures[name];
+  if (measured !== undefined) for (const place of measured.places) console.log(place);
+  else console.error(`Unknown number; there are: ${Object.keys(measures).join(', ')}`);
 }
 
 function report(): void {
@@ -33,5 +33,5 @@ function report(): void {
     console.log();
   }
   const numbers = Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
-  if (!hold('structure', numbers)) process.exitCode = 1;
+  if (!checkBounds('structure', numbers)) process.exitCode = 1;
 }

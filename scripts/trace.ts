@@ -1,10 +1,10 @@
 /**
- * `npm run trace`: the files of the gateway that the query of README.md passes through on its way from a request to the
- * service and back: the first time, from the cache, as kept bytes, and under another key. Each function notes
- * that it was entered; a stay is a run of entries into one file, and a return is a stay in a file that was
- * left before; the same for folders. `--steps` prints the stays, `--pairs` the changes of file that are most
- * frequent. `--check` shows the numbers beside their bounds (`scripts/structure/bounds.json`), and ends with
- * exit code 1 if one is worse than its baseline and beyond its target; `--accept` writes those that are better.
+ * `npm run trace`: the files of the gateway that the query of README.md passes through from the request to the service and
+ * back: the first time, from cached figures, as cached bytes, and under another key. Each function is instrumented to
+ * record that it was entered. A stay is a sequence of entries into one file, a return is a stay in a file that was left
+ * before; likewise for folders. `--steps` prints the stays, `--pairs` the most frequent changes of file. `--check` compares
+ * the numbers with their bounds (`scripts/structure/bounds.json`), and ends with exit code 1 if one is worse than its baseline
+ * and beyond its target; `--accept` writes improved baselines.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseSync } from 'vite';
 import { numbersOf, type Passage, passageOf } from './structure/passage.ts';
-import { hold } from './structure/ratchet.ts';
+import { checkBounds } from './structure/ratchet.ts';
 
 declare global {
   var enteredFile: (path: string) => void;
@@ -29,12 +29,12 @@ registerHooks({
     const loaded = next(url, context);
     if (!isTraced(url) || typeof loaded.source === 'string' || loaded.source === undefined) return loaded;
     const text = new TextDecoder().decode(loaded.source as Uint8Array);
-    return { ...loaded, source: noting(text, fileURLToPath(url).slice(process.cwd().length + 1)) };
+    return { ...loaded, source: instrumented(text, fileURLToPath(url).slice(process.cwd().length + 1)) };
   },
 });
 
-/** The code, with a note at the start of each function. */
-function noting(text: string, path: string): string {
+/** The code, with a call to `enteredFile` at the start of each function. */
+function instrumented(text: string, path: string): string {
   const note = `enteredFile(${JSON.stringify(path)})`;
   const inserts: [at: number, code: string][] = [];
   const visit = (node: unknown): void => {
@@ -54,7 +54,7 @@ function noting(text: string, path: string): string {
   return out;
 }
 
-// Turns end by the clock: on a machine that has other work, more of them would.
+// Turns end by the clock: on a busy machine, there would be more of them.
 performance.now = () => 0;
 
 const { createSandbox } = await import('../src/sandbox/sandbox.ts');
@@ -100,11 +100,11 @@ async function ask(key: string): Promise<string[]> {
 
 const numbers: Record<string, number> = {};
 
-function tell(way: string, entries: readonly string[]): void {
+function print(way: string, entries: readonly string[]): void {
   const files = passageOf(entries);
   console.log(`${way}: ${counted('files', files)}; ${counted('folders', passageOf(entries.map(dirname)))}`);
   if (process.argv.includes('--steps')) for (const path of files.stays) console.log(`  ${path}`);
-  if (process.argv.includes('--pairs')) tellPairs(files.stays);
+  if (process.argv.includes('--pairs')) printPairs(files.stays);
   Object.assign(numbers, numbersOf(way, files));
 }
 
@@ -112,19 +112,19 @@ function counted(kind: string, { entered, stays, returns }: Passage): string {
   return `${entered.size} ${kind}, ${stays.length} stays, ${returns} returns`;
 }
 
-/** Prints the changes of file that are most frequent. */
-function tellPairs(stays: readonly string[]): void {
+/** Prints the most frequent changes of file. */
+function printPairs(stays: readonly string[]): void {
   const pairs = stays.slice(1).map((path, i) => `${stays[i]} > ${path}`);
   const counts = [...Map.groupBy(pairs, (pair) => pair)].map(([pair, all]) => [all.length, pair] as const);
   for (const [count, pair] of counts.sort(([a], [b]) => b - a).slice(0, 20))
     console.log(`${String(count).padStart(8)} ${pair}`);
 }
 
-tell('the first asking', await ask(keys.team));
-tell('the second asking', await ask(keys.team));
-tell('the third asking', await ask(keys.team));
-tell('another key', await ask(keys.analyst));
+print('the first asking', await ask(keys.team));
+print('the second asking', await ask(keys.team));
+print('the third asking', await ask(keys.team));
+print('another key', await ask(keys.analyst));
 await gateway.stop();
 await sandbox.close();
 if (process.argv.includes('--check') || process.argv.includes('--accept'))
-  if (!hold('trace', numbers)) process.exitCode = 1;
+  if (!checkBounds('trace', numbers)) process.exitCode = 1;

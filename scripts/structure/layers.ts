@@ -1,6 +1,6 @@
 /**
- * Which files may import which, lazily and as types too, by the paths that imports lead to. A file of a layer may
- * import its own layer and those before it.
+ * Which files may import which. Lazy imports and imports of types count as well. A file of a layer may import its own layer
+ * and those before it in the list.
  */
 export const LAYERS = [
   'shared',
@@ -21,10 +21,10 @@ export const LAYERS = [
   'cli',
 ];
 
-/** Files that know less than their layer would let them. The first row that has a file counts. */
+/** Files that may import less than their layer allows. The first row that matches a file counts. */
 const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/sandbox\//, /^src\/sandbox\//],
-  // Draws outside a browser.
+  // Runs outside of a browser.
   [/^src\/graphiql\/picture-worker\.ts$/, /^src\/(graphiql|shared)\//],
   [/^src\/graphiql\//, /^src\/(graphiql\/|shared\/(cells|citations|drawings|periods|source-names)\.ts$)/],
   // Browsers use these.
@@ -34,7 +34,7 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/graphql\/request\/answer-tables\.ts$/, /^src\/shared\//],
 ];
 
-/** Packages that belong to a layer and those after it, or to plugins. */
+/** Packages that only a layer and those after it, or plugins, may import. */
 const PACKAGES: readonly (readonly [packages: RegExp, files: RegExp])[] = [
   [
     /^(graphql|@graphql-tools|@apollo)(\/|$)/,
@@ -43,7 +43,7 @@ const PACKAGES: readonly (readonly [packages: RegExp, files: RegExp])[] = [
   [/^(fastify|@fastify)(\/|$)/, /^src\/(server|cli|plugins)\/|^src\/gateway\/plugin\.ts$/],
 ];
 
-/** The place of a file's layer in the stair, from below; -1 for a file of none. */
+/** The index of a file's layer, from the lowest; -1 for a file in none. */
 export const layerOf = (path: string) =>
   LAYERS.reduce(
     (found, layer, i) =>
@@ -62,8 +62,8 @@ export function mayImport(file: string, target: string): boolean {
   if (/^src\/(sandbox|graphiql)\//.test(target)) return file.startsWith('src/cli/') && /sandbox/.test(target);
   const from = layerOf(file);
   const to = layerOf(target);
-  // Plugins, and their list: who may import them is counted by itself.
+  // Who may import plugins and their list is checked elsewhere, by `measure.ts`.
   if (from < 0 || to < 0) return true;
-  // The contract of plugins has types of the server in it, which wraps their routes.
+  // The contract of plugins includes types of the server, which serves their routes.
   return to <= from || (file === 'src/gateway/plugin.ts' && target.startsWith('src/server/'));
 }

@@ -8,7 +8,7 @@ import { mayImport } from './layers.ts';
 import { pictureOf } from './picture.ts';
 
 export interface SourceFile {
-  /** Path from the root of the project, with `/`. */
+  /** Relative to the project, with `/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -20,17 +20,17 @@ export interface Sized {
 
 export interface Measured {
   readonly value: number;
-  /** Places that it counts. */
+  /** The places that it counts. */
   readonly places: readonly string[];
 }
 
 export interface Structure {
-  /** Measures by their names in `scripts/structure/bounds.json`. */
+  /** By their names in `scripts/structure/bounds.json`. */
   readonly measures: Readonly<Record<string, Measured>>;
   /** Largest first. */
   readonly functions: readonly Sized[];
   readonly files: readonly Sized[];
-  /** The layers, and the plugins beside them. */
+  /** The layers, with the plugins beside them, as text. */
   readonly picture: string;
 }
 
@@ -45,11 +45,11 @@ interface Import {
 interface ParsedFile extends Sized {
   readonly functions: readonly Sized[];
   readonly imports: readonly Import[];
-  /** Generator functions that are made anew by each call of the function around them. */
+  /** Generator functions that are created by each call of the function around them. */
   readonly madeGenerators: readonly string[];
 }
 
-/** A node of a syntax tree, as far as it is looked at. */
+/** The part of a syntax tree's node that is used. */
 interface Node {
   readonly type: string;
   readonly start: number;
@@ -65,7 +65,7 @@ const LIST = 'src/plugins.ts';
 const TAKES_LIST = /^src\/(cli\/|server\/library\.ts$)/;
 const FUNCTIONS = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
-/** @param given files of `src`; others are left out */
+/** @param given other files than those of the core are ignored */
 export function measure(given: readonly SourceFile[]): Structure {
   const everything = given.filter(({ path }) => /^src\/.*\.tsx?$/.test(path)).map(parse);
   const all = everything.filter(({ name }) => !ISLANDS.test(name));
@@ -89,7 +89,7 @@ export function measure(given: readonly SourceFile[]): Structure {
             .map(({ target }) => `${target} by ${name}`),
         ),
       ),
-      /** Of any kind: lazy ones and types too. The command line and the library take the list, and no more. */
+      /** Includes lazy imports and types. The command line and the library import only the list. */
       'imports of plugins by others': listed(
         all
           .filter(({ name }) => !PLUGINS.test(name))
@@ -109,13 +109,13 @@ export function measure(given: readonly SourceFile[]): Structure {
             .map(({ target }) => `${target} by ${name}`),
         ),
       ),
-      /** Sets of files each of which leads to each other one by what loads at once. */
+      /** Import cycles, as sets of files each of which reaches all the others. Without lazy imports and types. */
       'circles of imports': listed(loaded),
-      /** The same with lazy imports and types: files, since one set can grow to hold nearly all. */
+      /** The same with lazy imports and types. Counts files, since one cycle can grow to nearly all of them. */
       'files in circles of any imports': listed(any.flatMap((circle) => circle.split(' '))),
       /**
-       * V8 gives each of them a hidden class of its own, in the old generation: it keeps all that the generator sees until
-       * the next full collection.
+       * V8 creates a hidden class for each of them, in the old generation, which retains everything that the generator
+       * refers to until the next full collection.
        */
       'generator functions made by calls': listed(kernel.flatMap((file) => file.madeGenerators)),
     },
@@ -140,7 +140,7 @@ function parse({ path, text }: SourceFile): ParsedFile {
     const imported = importIn(node, path);
     if (imported !== null) imports.push(imported);
     const name = nameOf(node.type === 'VariableDeclarator' ? node.id : node.key);
-    // A method of a class is made once, with its class.
+    // A method is created once, with its class.
     const isInside = (isInFunction || isFunction) && node.type !== 'MethodDefinition';
     for (const child of Object.values(node).flat()) if (isNode(child)) visit(child, name, isInside);
   }
@@ -150,7 +150,7 @@ function parse({ path, text }: SourceFile): ParsedFile {
   return { name: path, lines: countLines(text) - 1, functions, imports, madeGenerators };
 }
 
-/** The import that a node makes, if it does. */
+/** The import that a node is, if it is one. */
 function importIn(node: Node, path: string): Import | null {
   const isType = node.importKind === 'type' || node.exportKind === 'type' || hasTypesAlone(node);
   const source = isNode(node.source) ? node.source : node.argument;
@@ -171,12 +171,12 @@ function hasTypesAlone({ specifiers }: Node): boolean {
   return specifiers.every((specifier) => isNode(specifier) && specifier.importKind === 'type');
 }
 
-/** The folder of a plugin's file; empty for any other. */
+/** The plugin's folder that a file is in; empty for other files. */
 function folderOf(name: string): string {
   return /^src\/plugins\/[^/]+\//.exec(name)?.[0] ?? '';
 }
 
-/** Sets of files each of which leads to each other one by the imports that are followed. */
+/** Sets of files each of which reaches all the others by the given imports. */
 function circlesIn(all: readonly ParsedFile[], follows: (from: Import) => boolean): string[] {
   const targets = new Map(
     all.map(({ name, imports }) => [name, imports.filter(follows).map(({ target }) => target)]),

@@ -1,6 +1,6 @@
 import { LAYERS, layerOf } from './layers.ts';
 
-/** The contract, which every plugin imports. */
+/** The contract of plugins: ignored, since every plugin imports it. */
 const CONTRACT = 'src/gateway/plugin.ts';
 
 interface Importing {
@@ -9,8 +9,8 @@ interface Importing {
 }
 
 /**
- * Draws the stair of layers, the highest first, and each plugin beside the highest layer that it imports something of.
- * @param files all of the core, lazy imports and types with them
+ * Draws the layers, the highest first, and each plugin beside the highest layer that it imports from.
+ * @param files all files of the core, with their lazy imports and types
  */
 export function pictureOf(files: readonly Importing[]): string {
   const highest = new Map<string, number>();

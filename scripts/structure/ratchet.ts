@@ -1,13 +1,13 @@
 /**
- * Bounds that may only get better: a number that is less is better, and one that is worse than it was is refused until it is
- * as good as is wanted. `scripts/structure/bounds.json` holds them.
+ * Bounds in `scripts/structure/bounds.json` that only get tighter. Less is better: a number must not exceed its baseline,
+ * unless it is within its target.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 export interface Bound {
   /** The number that was last accepted. */
   readonly baseline: number;
-  /** The wanted number; left out if less is better, without a limit. */
+  /** A number that is good enough; absent if less is always better. */
   readonly target?: number;
 }
 
@@ -25,17 +25,17 @@ export function readBounds(): BoundsFile {
 }
 
 export interface Judged {
-  /** A line for each number: today · baseline · target. */
+  /** One line per number: today · baseline · target. */
   readonly lines: readonly string[];
   /** Names of numbers that are worse than their baseline, and beyond their target. */
   readonly worse: readonly string[];
-  /** Names of numbers that are better than their baseline, which might be accepted. */
+  /** Names of numbers that are better than their baseline. */
   readonly better: readonly string[];
   /** Names of bounds without a number. */
   readonly unknown: readonly string[];
 }
 
-/** @param numbers those without a bound are shown alone */
+/** @param numbers may include some without a bound */
 export function judge(numbers: Readonly<Record<string, number>>, bounds: Bounds): Judged {
   const rows = Object.entries(numbers).map(([name, today]) => ({ name, today, bound: bounds[name] }));
   const cells = rows.map(({ name, today, bound }) => [
@@ -45,7 +45,7 @@ export function judge(numbers: Readonly<Record<string, number>>, bounds: Bounds)
     name,
   ]);
   const table = [['today', 'baseline', 'target', ''], ...cells];
-  const namesOf = (found: typeof rows) => found.map(({ name }) => name);
+  const namesOf = (chosen: typeof rows) => chosen.map(({ name }) => name);
   return {
     lines: table.map(([today = '', baseline = '', target = '', name = '']) =>
       `${today.padStart(8)} · ${baseline.padStart(8)} · ${target.padStart(8)}  ${name}`.trimEnd(),
@@ -60,7 +60,7 @@ export function judge(numbers: Readonly<Record<string, number>>, bounds: Bounds)
   };
 }
 
-/** The same bounds, with each better number as the baseline. */
+/** The bounds, with better numbers as their baselines. */
 export function accepted(numbers: Readonly<Record<string, number>>, bounds: Bounds): Bounds {
   return Object.fromEntries(
     Object.entries(bounds).map(([name, bound]) => [
@@ -71,22 +71,26 @@ export function accepted(numbers: Readonly<Record<string, number>>, bounds: Boun
 }
 
 /**
- * Shows numbers beside their bounds. With `--accept`, those that are better become the baseline.
- * @returns true if all are as good as they were
+ * Prints numbers with their bounds. With `--accept`, better ones become the baseline.
+ * @returns true if all are within their bounds
  */
-export function hold(section: 'structure' | 'trace', numbers: Readonly<Record<string, number>>): boolean {
+export function checkBounds(
+  section: 'structure' | 'trace',
+  numbers: Readonly<Record<string, number>>,
+): boolean {
   const file = readBounds();
   const { lines, worse, better, unknown } = judge(numbers, file[section]);
   for (const line of lines) console.log(line);
   if (process.argv.includes('--accept'))
     writeFileSync(FILE, written({ ...file, [section]: accepted(numbers, file[section]) }));
-  else if (better.length > 0) console.log(`\nBetter, which --accept writes to ${FILE}: ${better.join(', ')}`);
+  else if (better.length > 0)
+    console.log(`\nBetter than the baseline (--accept writes them to ${FILE}): ${better.join(', ')}`);
   for (const name of worse) console.error(`Worse than ${FILE} allows: ${name}`);
-  for (const name of unknown) console.error(`${FILE} bounds what is not counted: ${name}`);
+  for (const name of unknown) console.error(`${FILE} has a bound for an unknown number: ${name}`);
   return worse.length === 0 && unknown.length === 0;
 }
 
-/** Text of the file as the formatter writes it, a bound a line. */
+/** The file's text as the formatter writes it, one bound per line. */
 function written(file: BoundsFile): string {
   const sections = Object.entries(file).map(([section, bounds]) => {
     const lines = Object.entries(bounds as Bounds).map(([name, bound]) => {

@@ -28,7 +28,7 @@ import { openFiles } from '../address/publishing.ts';
 import { runCommand } from '../support/command.ts';
 import { type Installed, installPacked } from '../support/packed.ts';
 import { openProgram } from '../support/program.ts';
-import { packingFaults } from '../support/publishable.ts';
+import { packingProblems } from '../support/publishable.ts';
 import { startServing } from '../support/serving.ts';
 
 const run = promisify(execFile);
@@ -176,7 +176,7 @@ describe('the package', () => {
   });
 
   it('the package has an entry and types that every bundler and compiler of modules finds', async () => {
-    expect(await packingFaults(installed.tarball)).toEqual([]);
+    expect(await packingProblems(installed.tarball)).toEqual([]);
   });
 
   it('the package has the files that its documents lead to, but for those that only a checkout can show', async () => {

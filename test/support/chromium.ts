@@ -10,10 +10,10 @@ const program = (process.env.PATH ?? '')
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 
-/** True if suites with a real browser run: without the program they skip, but never in CI. */
+/** True if suites with a real browser run. Without Chromium they are skipped, except in CI, where they fail. */
 export const hasChromium = process.env.CI === 'true' || program !== undefined;
 
-/** A browser that reaches this machine alone. */
+/** A browser that can only connect to this machine. */
 export function openBrowser(): Promise<Browser> {
   if (program === undefined) throw new Error('There is no Chromium on the path.');
   return chromium.launch({

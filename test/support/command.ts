@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 
-/** Outcome of one run of a command. */
+/** Result of a command. */
 export interface Ran {
   readonly stdout: string;
   readonly stderr: string;
@@ -11,15 +11,15 @@ export interface Ran {
 
 export interface Running {
   readonly env?: Readonly<Record<string, string>>;
-  /** Text for its standard input, which is empty otherwise. */
+  /** Its standard input; empty by default. */
   readonly input?: string;
-  /** A Node other than that of the tests. */
+  /** Path of Node; that of the tests by default. */
   readonly node?: string;
-  /** The program's file; that of the checkout if none is given. */
+  /** The program's file; that of the checkout by default. */
   readonly bin?: string;
 }
 
-/** Runs a command of the program as a user does, in a process of its own. */
+/** Runs a command of the program as a user does, in a separate process. */
 export async function runCommand(
   args: readonly string[],
   { env = {}, input = '', node = process.execPath, bin = 'bin/country-graph.cjs' }: Running = {},
@@ -27,7 +27,7 @@ export async function runCommand(
   const child = spawn(node, [bin, ...args], { env: { PATH: process.env.PATH, ...env } });
   child.stdin.on('error', () => {}).end(input);
   const [stdout, stderr, [code]] = await Promise.all([
-    // A reader of texts would leave a byte order mark away.
+    // `text` would drop a byte order mark.
     buffer(child.stdout).then(String),
     text(child.stderr),
     once(child, 'close'),

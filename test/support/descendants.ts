@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Processes that have not ended, with those that started them. */
+/** Running processes, with their parents. */
 function processes(): { readonly pid: number; readonly parent: number }[] {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=']).toString().trim().split('\n');
   return rows.flatMap((row) => {
@@ -9,7 +9,7 @@ function processes(): { readonly pid: number; readonly parent: number }[] {
   });
 }
 
-/** The processes that a process has started and that have not ended. */
+/** The running child processes of a process. */
 export function childrenOf(pid: number | undefined): number[] {
   return processes().flatMap((one) => (one.parent === pid ? [one.pid] : []));
 }

@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 export type Sent = Readonly<Record<string, unknown>>;
 
 export interface FixedRoutes {
-  /** Rows of `/v1/data`, in the order they are sent. */
+  /** Rows of `/v1/data`, in order. */
   readonly rows?: readonly Sent[];
-  /** The latest of the rows of one country and metric; the first of those with the highest year, if it is left out. */
+  /** Selects the latest of the rows of one country and metric; by default, the first with the highest year. */
   readonly latest?: (rows: readonly Sent[]) => Sent;
-  /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
+  /** Rows of `/v1/platform/etl-status`; called for each request. */
   readonly sources?: () => readonly Sent[];
   readonly signals?: Sent;
   /** Rows of `/v1/markets/tickers`. */
   readonly tickers?: readonly Sent[];
-  /** Codes in the list of countries, in lower case; Kenya's, if it is left out. */
+  /** Codes in the list of countries, in lower case; Kenya's by default. */
   readonly countries?: readonly string[];
-  /** A call for figures that it answers by a 404 without words, or by a status with some. */
+  /** True to refuse a call for figures with a plain 404; or the status and detail to refuse it with. */
   readonly refuses?: (countryCodes: readonly string[], metricKeys: readonly string[]) => boolean | Refused;
 }
 
@@ -24,7 +24,7 @@ interface Refused {
   readonly detail: string;
 }
 
-/** A service that sends the given answers, good or bad; it knows no `limit` and no years. */
+/** A service with fixed responses, valid or not. It ignores `limit` and years. */
 export async function openFixedService({
   rows = [],
   latest = firstOfNewest,
@@ -35,25 +35,25 @@ export async function openFixedService({
   refuses,
 }: FixedRoutes) {
   const requests: string[] = [];
-  const held = { rows };
+  let current = rows;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://service');
     requests.push(url.pathname);
     const wanted = (many: string) => url.searchParams.get(many)?.toUpperCase().split(',') ?? [];
     const [codes, keys] = [wanted('country_codes'), wanted('metric_keys')];
-    const ofDemand = held.rows.filter(
+    const ofDemand = current.filter(
       ({ country_code, metric_key }) =>
         codes.includes(String(country_code).toUpperCase()) && keys.includes(String(metric_key).toUpperCase()),
     );
     const isLatest = url.searchParams.get('latest') === 'true';
-    const found = isLatest ? latestOf(ofDemand, latest) : ofDemand;
+    const sent = isLatest ? latestOf(ofDemand, latest) : ofDemand;
     const bodies: Readonly<Record<string, unknown>> = {
-      '/v1/data': { data: found, meta: { total: found.length } },
+      '/v1/data': { data: sent, meta: { total: sent.length } },
       '/v1/platform/etl-status': { data: sources() },
       '/v1/markets/tickers': { data: tickers },
       '/v1/countries': { data: countries.map((id) => ({ id, name: `The country ${id}` })) },
       '/v1/indicators': {
-        data: [...new Set(held.rows.map((row) => row.metric_key))].map((metric_key) => ({
+        data: [...new Set(current.map((row) => row.metric_key))].map((metric_key) => ({
           metric_key,
           sources: [],
         })),
@@ -72,11 +72,11 @@ export async function openFixedService({
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Paths that were asked for. */
+    /** Paths of the requests so far. */
     requests,
     /** Replaces all rows. */
     revise(revised: readonly Sent[]) {
-      held.rows = revised;
+      current = revised;
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

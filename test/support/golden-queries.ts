@@ -3,7 +3,7 @@ import { buildClientSchema, type GraphQLSchema, getIntrospectionQuery } from 'gr
 import { WHOLE_GRAPH } from './golden-settings.ts';
 import { openProgram } from './program.ts';
 
-/** Every `<domain>/<name>.graphql` is there beside its answer and its bill. */
+/** Contains each `<domain>/<name>.graphql` next to its response and its bill. */
 export const GOLDEN_FOLDER = new URL('../queries/', import.meta.url);
 export const goldenFiles = readdirSync(GOLDEN_FOLDER, { recursive: true, encoding: 'utf8' }).sort();
 export const goldenNames = goldenFiles
@@ -20,15 +20,15 @@ export function goldenOperation(name: string) {
   };
 }
 
-/** Windows of minute and month stand still, so that answers which name them can be written down. */
+/** A fixed time, since some responses contain the windows of the minute and the month. */
 const clock = { now: () => Date.parse('2026-03-10T12:00:30Z'), sleep: async () => {} };
 
-/** The program that golden answers are of. */
+/** The program that golden responses come from. */
 export function openGolden(env: Readonly<Record<string, string>> = {}) {
   return openProgram({ clock, sandbox: { now: clock.now }, env: { ...WHOLE_GRAPH, ...env } });
 }
 
-/** The schema that golden queries are of, as the program tells it, for no call. */
+/** The schema of golden queries, by introspection, which takes no call. */
 export async function goldenSchema(): Promise<GraphQLSchema> {
   await using program = await openGolden();
   const { data, upstream } = await program.ask(getIntrospectionQuery(), { key: null });

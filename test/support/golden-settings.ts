@@ -1,5 +1,2 @@
-/**
- * Settings of a gateway for the queries of `test/queries` and of the documents: all parts that the graph may
- * have.
- */
+/** Settings for the queries of `test/queries` and of the documentation: all optional parts of the schema. */
 export const WHOLE_GRAPH = { EXTRA_ROUTES: 'policy,trade' } as const;

@@ -14,9 +14,8 @@ export interface Opening extends ProgramOptions {
 }
 
 /**
- * A browser with one page for all tests of a process, at one address: scripts of GraphiQL that it has
- * compiled once serve each of them. To start it takes as long as several tests, so that files share it; it
- * ends with the process.
+ * A browser at one origin for all tests of a process, so that it compiles GraphiQL's scripts only once. Starting it takes
+ * as long as several tests, so test files share it. It ends with the process.
  */
 export function openGraphiql(): ReturnType<typeof startGraphiql> {
   started ??= startGraphiql();
@@ -25,7 +24,7 @@ export function openGraphiql(): ReturnType<typeof startGraphiql> {
 let started: ReturnType<typeof startGraphiql> | undefined;
 
 async function startGraphiql() {
-  /** Of the test that runs. */
+  /** Of the current test. */
   let program: Program;
   let bytes = 0;
   const sockets = new Set<Socket>();
@@ -48,16 +47,16 @@ async function startGraphiql() {
   return {
     page,
     origin,
-    /** Of all that the browser has received so far. */
+    /** Of everything that the browser has received so far. */
     bytesReceived: () => bytes,
-    /** A program behind the address, with no page of it. */
+    /** Puts a program behind the origin, without opening a page. */
     async serve({ env = {}, ...options }: ProgramOptions = {}) {
       program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options });
-      // Ends connections that the browser keeps open: they lead to the program before.
+      // The browser's open connections lead to the previous program.
       for (const socket of sockets) socket.destroy();
       return program;
     },
-    /** A further page that remembers nothing, with a script to run before any of ours. */
+    /** A new page with empty storage, and a script that runs before GraphiQL's. */
     async openPage(script = '') {
       const further = await context.newPage();
       await further.addInitScript(FORGOTTEN);
@@ -65,7 +64,7 @@ async function startGraphiql() {
       const { problems } = watch(further, origin);
       return { page: further, problems, [Symbol.asyncDispose]: () => further.close() };
     },
-    /** GraphiQL in a browser that remembers nothing of it, over a program of its own. */
+    /** GraphiQL over a new program, in a browser with empty storage. */
     async open({
       viewport = { width: 1400, height: 900 },
       path = '/graphiql',
@@ -95,21 +94,21 @@ async function startGraphiql() {
   };
 }
 
-/** Clears the browser's storage as a page is first opened: another page of it may have written there until then. */
+/** Clears the browser's storage when a page is first opened: until then, another page may have written to it. */
 const FORGOTTEN = `if (sessionStorage.getItem('forgotten') === null) {
   localStorage.clear();
   sessionStorage.setItem('forgotten', '');
 }`;
 
-/** Clears the browser's storage for GraphiQL, on a page of the same address that runs nothing. */
+/** Clears the browser's storage for GraphiQL, on a page of the same origin without scripts. */
 async function forget(page: Page, origin: string) {
   await page.goto(`${origin}/health/live`);
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
 }
 
 /**
- * Notes complaints of a page, and its requests to others. The browser finds no other host. To route each
- * request by way of this process would take a quarter more time.
+ * Records errors of a page, and its requests to other hosts, which the browser can't resolve. Intercepting each request in
+ * this process would take a quarter more time.
  */
 function watch(page: Page, origin: string) {
   const outside: string[] = [];
@@ -130,32 +129,32 @@ function watch(page: Page, origin: string) {
   };
 }
 
-/** Waits for the editor, which waits for questions unless somebody turns to it. */
+/** Has the editor load, by a pointer event, and waits for it: otherwise it loads after the list of questions. */
 export async function editorIsThere(page: Page) {
   await page.locator('.graphiql-editors').dispatchEvent('pointerdown');
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
 }
 
-/** A place in the visible part of an editor that no pane covers, however tall its text is and however far it is scrolled. */
+/** A point in the visible part of an editor that no pane covers, for any height of its text and any scroll position. */
 const FIRST_LINE = { x: 20, y: 8 };
 
-/** Puts an operation in place of the editor's text. */
+/** Replaces the editor's text by an operation. */
 export async function write(page: Page, text: string) {
   await page.locator('.graphiql-query-editor .editor-scrollable').click({ position: FIRST_LINE });
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.insertText(text);
-  // Brackets that the editor has closed of its own accord.
+  // Brackets that the editor has added automatically.
   await page.keyboard.press('Shift+ControlOrMeta+End');
   await page.keyboard.press('Delete');
 }
 
-/** The editor's text, as far as it is scrolled into view. */
+/** The part of the editor's text that is scrolled into view. */
 export const written = (page: Page) => linesOf(page, '.graphiql-query-editor');
 
-/** The text in the answer's editor. */
+/** The text in the response's editor. */
 export const answered = (page: Page) => linesOf(page, '.result-window');
 
-/** Lines stand in no order but that of their places, and blanks don't break. */
+/** Lines are only ordered by their positions, and spaces are non-breaking. */
 async function linesOf(page: Page, editor: string): Promise<string> {
   const lines = await page.locator(`${editor} .view-line`).evaluateAll((all) =>
     all
@@ -166,7 +165,7 @@ async function linesOf(page: Page, editor: string): Promise<string> {
   return lines.join('\n').replaceAll('\u00a0', ' ');
 }
 
-/** Runs the operation in the editor, and waits for its answer. */
+/** Runs the operation in the editor, and waits for its response. */
 export async function run(page: Page) {
   const arrived = page.waitForResponse(
     (response) =>
@@ -180,11 +179,11 @@ export async function run(page: Page) {
   return (await arrived).json();
 }
 
-/** Opens a tab of operations. */
+/** Opens the tab of an operation. */
 export const tab = (page: Page, name: string) =>
   page.locator('.graphiql-tabs').getByRole('button', { name, exact: true }).click();
 
-/** Opens a tab that has none of the choices and drawings of others. */
+/** Opens a new tab, without the state of other tabs. */
 export async function newTab(page: Page) {
   const tabs = page.locator('.graphiql-tab');
   const before = await tabs.count();
@@ -192,10 +191,10 @@ export async function newTab(page: Page) {
   await tabs.nth(before).waitFor();
 }
 
-/** Opens a pane at the left. */
+/** Opens a pane on the left. */
 export const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
 
-/** Opens the catalogue, which asks first if it takes calls. */
+/** Opens the catalogue, which asks for confirmation if it takes calls. */
 export async function openCatalogue(page: Page) {
   await pane(page, 'Catalogue');
   const load = page.getByRole('button', { name: 'Load the catalogue' });
@@ -205,11 +204,11 @@ export async function openCatalogue(page: Page) {
   await all.waitFor();
 }
 
-/** Shows results of the operation in one of the tabs of the right side. */
+/** Shows the operation's result in one of the tabs on the right. */
 export const side = (page: Page, name: 'Query' | 'Answer' | 'Picture' | 'Cost' | 'Errors') =>
   page.getByRole('tab', { name }).click();
 
-/** Presses a button that saves a file, and reads it. */
+/** Clicks a button that downloads a file, and reads the file. */
 export async function saved(page: Page, button: Locator) {
   const download = page.waitForEvent('download');
   await button.click();
@@ -219,9 +218,9 @@ export async function saved(page: Page, button: Locator) {
 
 export type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openGraphiql>>['open']>>;
 
-/** The same for the tests of a file, which needs no browser if there is none. */
+/** The same for the tests of a file, which are skipped without a browser. */
 export function scenesOfGraphiql() {
-  // A page draws its charts in a second, or in several if other suites take the machine.
+  // A page draws its charts within a second, or several on a busy machine.
   vi.setConfig({ expect: { poll: { timeout: 10_000 } } });
   let graphiql: Awaited<ReturnType<typeof openGraphiql>>;
   beforeAll(async () => {
@@ -229,10 +228,7 @@ export function scenesOfGraphiql() {
   }, 60_000);
   return {
     open: (opening?: Opening) => graphiql.open(opening),
-    /**
-     * A scene that the tests of a suite share: each finds it as the last has left it. To open one takes
-     * seconds.
-     */
+    /** A scene that the tests of a suite share: each finds it as the previous test left it. Opening one takes seconds. */
     shared(opening?: Opening) {
       let scene: Scene;
       beforeAll(async () => {

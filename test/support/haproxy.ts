@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 
-/** Column of HAProxy's CSV: requests under way. */
+/** Column of HAProxy's CSV: requests in flight. */
 const SESSIONS = 4;
 
-/** A load balancer in a process of its own, before programs of this machine; it asks each of them whether it is ready. */
+/** A load balancer in a separate process, in front of local programs, with health checks of their readiness. */
 export async function startHaproxy(ports: readonly number[]) {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-haproxy-'));
@@ -44,10 +44,7 @@ ${servers.join('\n')}
     if (ready?.status === 200) break;
     await pause(50);
   }
-  /**
-   * Waits until the balancer's words about its servers, a line of CSV each in the order of their ports, are
-   * so.
-   */
+  /** Waits until the balancer's statistics satisfy a condition: one line of CSV per server, in the order of their ports. */
   const until = async (isSo: (servers: readonly string[]) => boolean) => {
     for (;;) {
       const csv = await (await fetch(`${url}/balancer;csv`)).text();
@@ -57,9 +54,9 @@ ${servers.join('\n')}
   };
   return {
     url,
-    /** Waits until the balancer has found all of them ready. */
+    /** Waits until the balancer sees all of them as ready. */
     untilAllUp: () => until((lines) => lines.filter((line) => line.includes(',UP,')).length === ports.length),
-    /** Waits until each of them has at least one request under way. */
+    /** Waits until each of them has at least one request in flight. */
     untilAllBusy: () => until((lines) => lines.every((line) => Number(line.split(',')[SESSIONS]) > 0)),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');

@@ -5,7 +5,7 @@ setFlagsFromString('--expose-gc');
 
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Bytes of the heap that something still refers to. */
+/** Bytes on the heap that are still referenced. */
 export function heapBytes(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;

@@ -1,14 +1,14 @@
-/** A block of code of a document. */
+/** A code block of a document. */
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** The line that it begins on. */
+  /** Line number of its first line. */
   readonly line: number;
-  /** The paragraph behind it. */
+  /** The paragraph after it. */
   readonly after: string;
 }
 
-/** Adds a route, by the example of one that isn't there: `recipe.test.ts` follows it to the letter. */
+/** Adds an example route: `recipe.test.ts` follows it to the letter. */
 const RECIPE = /^# How to add a route[\s\S]*/;
 
 /** Pages from an empty folder: `getting-started.test.ts` follows them to the letter. */
@@ -17,11 +17,11 @@ const PAGES = /^## Plain fetch[\s\S]*?(?=^## When something fails)/m;
 /** A plugin from an empty folder: `package.test.ts` follows it to the letter. */
 const PLUGIN = /^```sh\nnpm init[\s\S]*?(?=^`node server\.ts`)/m;
 
-/** The file of a name of a document; an empty text if there is none. */
+/** The text of a file that a document shows under its name; empty if there is none. */
 export const fileIn = (markdown: string, name: string) =>
   markdown.split(`**\`${name}\`**\n\n`)[1]?.match(/^```\w+\n([\s\S]*?)^```$/m)?.[1] ?? '';
 
-/** A document without the parts that other tests follow. Each line keeps its number. */
+/** A document without the parts that other tests follow. Line numbers stay the same. */
 export const withoutRecipe = (markdown: string) =>
   [RECIPE, PAGES, PLUGIN].reduce(
     (rest, part) => rest.replace(part, (text) => '\n'.repeat(text.split('\n').length - 1)),
@@ -35,12 +35,12 @@ export interface Recipe {
 }
 
 export interface Step {
-  /** The name of a file with this text; null for commands, a line each. */
+  /** The name of a file with this text; null for commands, one per line. */
   readonly file: string | null;
   readonly text: string;
 }
 
-/** The pages of a document, by its headings; those of a deeper level begin with the steps of the level above. */
+/** The pages of a document, by its headings. Pages of deeper levels begin with the steps of the level above. */
 export function recipesIn(markdown: string): Recipe[] {
   const [pages = ''] = PAGES.exec(markdown) ?? [];
   let shared: readonly Step[] = [];
@@ -55,7 +55,7 @@ export function recipesIn(markdown: string): Recipe[] {
   });
 }
 
-/** The blocks of code of a document, without their fences. */
+/** The code blocks of a document, without their fences. */
 export function blocksIn(markdown: string): Block[] {
   return [
     ...markdown.matchAll(/^```(\w*).*\n([\s\S]*?)^```$\n*([^\n`#|<][\s\S]*?(?=\n\n|$(?![\s\S])))?/gm),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/shared/async/clock.ts';
 
-/** A clock that the test moves, and on which nobody waits. */
+/** A clock that the test advances, and on which sleeping takes no time. */
 export function movingClock(startMs: number) {
   let nowMs = startMs;
   const clock: Pick<Clock, 'now' | 'sleep'> = { now: () => nowMs, sleep: async () => {} };

@@ -8,7 +8,7 @@ import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 
 const run = promisify(execFile);
 
-/** Files that `npm pack` looks at, beside the built ones. */
+/** Files that `npm pack` needs, in addition to the built ones. */
 const COPIED = [
   'bin',
   'clients/README.md',
@@ -31,8 +31,8 @@ const COPIED = [
 ];
 
 /**
- * The package as `npm pack` makes it, installed into an empty folder. Its dependencies that it doesn't bring, and no others,
- * are linked from this checkout: nothing is asked of a registry.
+ * The package from `npm pack`, installed into an empty folder. Its dependencies that are not bundled, and no other packages,
+ * are linked from this checkout, so that no registry is needed.
  */
 export async function installPacked() {
   const root = process.cwd();
@@ -66,7 +66,7 @@ export async function installPacked() {
   );
   await run('tar', ['xzf', tarball, '-C', installed, '--strip-components', '1']);
   for (const [path, { inBundle = false }] of Object.entries(runTimePackages(readLock()))) {
-    // Passes over packages within others: they come with them.
+    // Nested packages come with the package around them.
     if (inBundle || path.lastIndexOf('node_modules/') > 0) continue;
     await mkdir(dirname(join(home, path)), { recursive: true });
     await symlink(join(root, path), join(home, path)).catch(() => {});
@@ -76,7 +76,7 @@ export async function installPacked() {
     home,
     bin: join(installed, 'bin/country-graph.cjs'),
     tarball,
-    /** Words of npm about the package. */
+    /** What npm prints about the package. */
     packed,
     installed,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),

@@ -10,14 +10,14 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
     config,
     now: Date.now,
     elapsed: () => performance.now(),
-    problem(fault) {
-      throw fault;
+    problem(error) {
+      throw error;
     },
     warn() {},
   });
 }
 
-/** Opens the graph with the parts that plugins bring by settings. */
+/** Opens the schema with the parts that plugins add with these settings. */
 export async function schemaOf(
   definitions: readonly PluginDefinition[],
   env: Readonly<Record<string, string>>,

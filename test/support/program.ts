@@ -13,7 +13,7 @@ import { createServer } from '../../src/server/server.ts';
 import type { Bill } from '../../src/service/bill.ts';
 import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
 
-/** What the plugin of issued keys offers, which may not be there. */
+/** The API of the plugin for issued keys, which may be absent. */
 interface IssuedApi {
   readonly desk: { create(terms: object): Promise<{ readonly key: string }> };
   readonly usage: { flush(): Promise<void> };
@@ -25,11 +25,11 @@ export interface GraphqlError {
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
 }
 
-/** A response as a client reads it. Errors name the request, which is looked into here and then left out. */
+/** A response as a client reads it. The request's identifier in errors is checked and then removed. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   readonly data: any;
   readonly errors: readonly GraphqlError[];
   readonly extensions: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export interface Reply {
 }
 
 export interface Asking {
-  /** The bearer key; null sends none. The team's by default, which no test spends. */
+  /** The bearer key; null sends none. By default, the team's, whose limits no test reaches. */
   readonly key?: string | null;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly onError?: unknown;
@@ -54,51 +54,51 @@ export interface Asking {
 
 export interface ProgramOptions {
   readonly sandbox?: SandboxOptions;
-  /** Settings by their environment names. Nothing is held between operations, unless `CACHE_URL` says so. */
+  /** Settings by their environment names. `CACHE_URL` is `none` by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Clock of the test: timers run as usual unless it holds them. */
+  /** A clock of the test; timers are real unless it has `after`. */
   readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
-  /** Another service than the sandbox. */
+  /** A service instead of the sandbox. */
   readonly upstreamUrl?: string;
-  /** In place of all plugins of the program. */
+  /** Instead of all plugins of the program. */
   readonly shipped?: readonly PluginDefinition[];
-  /** Plugins of the test's own, behind those of the program. */
+  /** Further plugins, after those of the program. */
   readonly plugins?: readonly PluginDefinition[];
-  /** A schema of the test's own. */
+  /** A schema instead of the program's. */
   readonly opened?: GraphQLSchema;
-  /** The way to a hub, as workers of one program have it. */
+  /** The link to a hub, as workers have it. */
   readonly link?: HubLink;
 }
 
-/** Schemas by the parts that they are made of: to build one takes longer than all the rest of a program. */
+/** Schemas by their parts: building one takes longer than all the rest of a program. */
 const schemas: { readonly made: Parameters<typeof openSchema>; readonly schema: Promise<GraphQLSchema> }[] =
   [];
 
 const openOnce: typeof openSchema = (...[parts = [], subgraph = null]) => {
   const made = [parts, subgraph] as const;
-  const known = schemas.find(
-    ({ made: [others = [], ...rest] }) =>
-      others.length === parts.length && others.every((part, i) => part === parts[i]) && rest[0] === subgraph,
+  const cached = schemas.find(
+    ({ made: [its = [], ...rest] }) =>
+      its.length === parts.length && its.every((part, i) => part === parts[i]) && rest[0] === subgraph,
   );
-  if (known !== undefined) return known.schema;
+  if (cached !== undefined) return cached.schema;
   const schema = openSchema(...made);
-  // A subgraph is opened anew for each program.
+  // The schema of a subgraph is built for each program.
   if (subgraph === null) schemas.push({ made: [...made], schema });
   return schema;
 };
 
-/** The whole program over a sandbox of its own, on free ports. */
+/** The whole program over a new sandbox, on free ports. */
 export async function openProgram({
   sandbox: options,
   env = {},
   clock,
   upstreamUrl,
   shipped = all,
-  plugins: others = [],
+  plugins: further = [],
   opened,
   link,
 }: ProgramOptions = {}) {
-  const plugins = [...shipped, ...others];
+  const plugins = [...shipped, ...further];
   const sandbox = createSandbox(options);
   const service = await sandbox.listen();
   const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env }, plugins);
@@ -141,18 +141,18 @@ export async function openProgram({
 
   return {
     url,
-    /** The address of `ADMIN_PORT`, if that is set. */
+    /** The URL of `ADMIN_PORT`, if that is set. */
     adminUrl,
     sandbox,
     service,
     operations,
     problems,
-    /** Gives back held answers, as the program does with too little memory. */
+    /** Evicts cached values, as the program does if memory is low. */
     shrink: gateway.shrink,
     /** Issued keys, if the gateway issues any. */
     issued: gateway.plugins.api<IssuedApi>('issued-keys'),
     schema: gateway.schema,
-    /** Asks over HTTP, as a client of today does. */
+    /** Sends an operation over HTTP, as a current client does. */
     async ask(
       query: string,
       { key = sandbox.keys.team, variables, onError, headers, signal }: Asking = {},
@@ -185,7 +185,7 @@ export async function openProgram({
         upstream: body.extensions?.upstream,
       };
     },
-    /** The requests that reached the service since the last look, as `METHOD target`. */
+    /** The requests that reached the service since the previous call, as `METHOD target`. */
     requests(): string[] {
       const seen = sandbox.log.map(({ method, path, query }) => {
         const search = new URLSearchParams(query as never).toString().replaceAll('%2C', ',');

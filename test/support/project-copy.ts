@@ -21,7 +21,7 @@ const COPIED = [
 
 const isOurs = (path: string) => !path.includes('/node_modules');
 
-/** A copy of the project that may be changed at will. */
+/** A copy of the project that tests may change. */
 export async function copyProject() {
   const from = process.cwd();
   const root = await mkdtemp(join(tmpdir(), 'country-graph-copy-'));
@@ -37,13 +37,13 @@ export async function copyProject() {
       await mkdir(dirname(join(root, file)), { recursive: true });
       await writeFile(join(root, file), text);
     },
-    /** Replaces a text that stands in a file just once. */
+    /** Replaces a text that occurs exactly once in a file. */
     async edit(file: string, before: string, after: string) {
       const parts = (await readFile(join(root, file), 'utf8')).split(before);
       if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${before}`);
       await writeFile(join(root, file), parts.join(after));
     },
-    /** Runs a command of the project there; returns its output. */
+    /** Runs a command of the copy. Returns its output. */
     async run(
       command: string,
       args: readonly string[] = [],

@@ -3,11 +3,11 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-/** Resolutions that packages of modules alone can't serve: of `require`, and of Node 10. */
+/** Module resolutions that a package with ES modules only can't support. */
 const OF_NO_MODULE = ['node10', 'node16-cjs'];
 
-/** What publint and "Are the types wrong?" say against a packed package, a sentence each. */
-export async function packingFaults(tarball: string): Promise<string[]> {
+/** Problems that publint and "Are the types wrong?" find in a package, one sentence each. */
+export async function packingProblems(tarball: string): Promise<string[]> {
   const data = Uint8Array.from(await readFile(tarball));
   const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true });
   const checked = await checkPackage(createPackageFromTarballData(data));

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { freePort } from './free-port.ts';
 
-/** True if suites with a real Redis run: without the program they skip, but never in CI. */
+/** True if suites with a real Redis run. Without it they are skipped, except in CI, where they fail. */
 export const hasRedis = process.env.CI === 'true' || spawnSync('redis-server', ['--version']).status === 0;
 
-/** Attempts with another port: one that was free a moment ago may be somebody's connection by now. */
+/** Attempts with different ports: a port that was free a moment ago may be in use by now. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * A Redis in a process of its own, with nothing in it and nothing on disk.
+ * An empty Redis in a separate process, without persistence.
  * @throws if it ends before it is ready
  */
 export async function startRedis(port?: number, options: readonly string[] = []) {
@@ -22,18 +22,18 @@ export async function startRedis(port?: number, options: readonly string[] = [])
   }
 }
 
-/** Null if it has ended instead. */
+/** Null if it has exited instead. */
 async function readyAt(port: number, options: readonly string[]): Promise<ChildProcess | null> {
   const child = spawn(
     'redis-server',
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...options],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
-  let said = '';
+  let output = '';
   const ready = new Promise<ChildProcess>((resolve) => {
     child.stdout.on('data', (chunk) => {
-      said += chunk;
-      if (said.includes('Ready to accept connections')) resolve(child);
+      output += chunk;
+      if (output.includes('Ready to accept connections')) resolve(child);
     });
   });
   return Promise.race([ready, once(child, 'exit').then(() => null)]);
@@ -43,7 +43,7 @@ function running(child: ChildProcess, port: number) {
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
-    /** Ends it at once, as a crash would. */
+    /** Kills it, like a crash. */
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');

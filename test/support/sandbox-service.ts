@@ -1,6 +1,6 @@
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
-/** The sandbox as the service of a gateway that is started apart, on a free port. */
+/** The sandbox on a free port, as the service of a gateway in another process. */
 export async function startSandbox(options: SandboxOptions = {}) {
   const sandbox = createSandbox(options);
   const { url } = await sandbox.listen();

@@ -25,7 +25,7 @@ interface Answer {
 
 const FOLDER = fileURLToPath(new URL('../../schema/', import.meta.url));
 
-/** The graph as `schema` has it, without directives for routers. */
+/** The schema of the folder `schema`, without directives for routers. */
 const schema = buildASTSchema(
   {
     kind: Kind.DOCUMENT,
@@ -37,14 +37,14 @@ const schema = buildASTSchema(
   { assumeValidSDL: true },
 );
 
-/** The depths of lists at which a field says that it is null only with an error (`@semanticNonNull`). */
+/** The list depths at which a field is null only with an error (`@semanticNonNull`). */
 function levelsOf({ astNode }: GraphQLField<unknown, unknown>): readonly number[] {
   const directive = schema.getDirective('semanticNonNull');
   if (astNode == null || directive == null) return [];
   return (getDirectiveValues(directive, astNode)?.levels as readonly number[] | undefined) ?? [];
 }
 
-/** Fields that say so, as `Type.field`. */
+/** Fields with that directive, as `Type.field`. */
 export const SEMANTIC_NON_NULL: readonly string[] = Object.values(schema.getTypeMap())
   .flatMap((type) =>
     isObjectType(type) || isInterfaceType(type)
@@ -55,16 +55,16 @@ export const SEMANTIC_NON_NULL: readonly string[] = Object.values(schema.getType
   )
   .sort();
 
-/** A null of a field that promises none but with an error. */
+/** A null of a field with that directive. */
 export interface FoundNull {
   /** `Type.field`. */
   readonly field: string;
   readonly path: Path;
-  /** True if an error stands there or below. */
+  /** True if there is an error at its path or below. */
   readonly isTold: boolean;
 }
 
-/** Every null of an answer at a field that is marked. */
+/** All nulls of fields with that directive in a response. */
 export function semanticNulls(document: string | DocumentNode, { data, errors = [] }: Answer): FoundNull[] {
   const { definitions } = typeof document === 'string' ? parse(document) : document;
   const fragments = new Map(
@@ -127,7 +127,7 @@ class Walk {
     const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
     const field = fields[name.value];
     const key = (alias ?? name).value;
-    // Passes over fields of another fragment's type, and skipped ones: they are not there.
+    // Absent: skipped, or of another type's fragment.
     if (field === undefined || !(key in value)) return;
     const coordinate = `${type?.name}.${field.name}`;
     this.#value(coordinate, levelsOf(field), 0, value[key], [...path, key], (item, at) => {

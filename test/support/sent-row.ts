@@ -1,4 +1,4 @@
-/** A row of figures with everything that the service says of one. */
+/** A row of `/v1/data` with all members that the service sends. */
 export const SENT_ROW = {
   country_code: 'ke',
   country_name: 'Kenya',

@@ -8,29 +8,27 @@ export interface ServingOptions {
   readonly nodeArgs?: readonly string[];
   /** Arguments of the command `serve`. */
   readonly args?: readonly string[];
-  /** True if the program's standard error is kept for the test to look at, not shown. */
+  /** True to collect standard error for the test, instead of printing it. */
   readonly isLogKept?: boolean;
-  /** The program's file; that of the checkout if none is given. */
+  /** The program's file; that of the checkout by default. */
   readonly bin?: string;
   readonly node?: string | undefined;
   readonly cwd?: string;
 }
 
-/** The program as its sources stand, for a test of which of them are loaded. */
+/** The program's sources, for tests of which of them are loaded. */
 export const SOURCES = 'src/cli/main.ts';
 
 export interface Serving {
   readonly child: ChildProcess;
   readonly url: string;
-  /** Text that the program has written to standard error, if that is kept. */
+  /** Standard error so far, if it is collected. */
   readonly errors: () => string;
-  /** Text that it has written to standard output until it took requests. */
+  /** Standard output until it accepted requests. */
   readonly printed: () => string;
 }
 
-/**
- * The program as a user starts it, in a process of its own that listens on a free port; its starter ends it.
- */
+/** Starts the program as a user does, in a separate process on a free port. The caller has to end it. */
 export async function startServing({
   env = {},
   nodeArgs = [],
@@ -59,10 +57,10 @@ export async function startServing({
     child.stdout?.resume();
     return { child, url, errors: () => errors, printed: () => text };
   }
-  throw new Error(`The program ended before it listened: ${text}${errors}`);
+  throw new Error(`The program exited before it listened: ${text}${errors}`);
 }
 
-/** Starts programs for the tests of a suite, each of which ends those that it has started. */
+/** Starts programs for a suite; they are killed after each test. */
 export function servingStarter(defaults: ServingOptions) {
   const running: ChildProcess[] = [];
   afterEach(() => {

@@ -1,4 +1,4 @@
-/** Processor time that this thread has taken, or has since an earlier look, in milliseconds. */
+/** CPU time of this thread, in milliseconds; since `before`, if it is given. */
 export function threadMs(before?: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;

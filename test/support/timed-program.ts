@@ -6,8 +6,8 @@ export interface TimedOptions extends ProgramOptions {
 }
 
 /**
- * The program with a cache in memory that renews nothing by itself, and a clock for it and its sandbox that the test moves,
- * unless it gives the clock of another program.
+ * The program with a cache in memory without revalidation, and with a clock that the test advances, for it and its sandbox.
+ * `clock` replaces it by that of another program.
  */
 export async function openTimedProgram({
   startMs = Date.parse('2026-03-10T12:00:30Z'),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 
-/** As `docs/federation.md` has it: answers by key, each under the tags of its `Surrogate-Key`, and a purge by tags. */
+/** The configuration of `docs/federation.md`: responses by key, tagged by `Surrogate-Key`, and purges by tag. */
 const configOf = (port: number) => `vcl 4.1;
 import xkey;
 backend gateway { .host = "127.0.0.1"; .port = "${port}"; }
@@ -30,7 +30,7 @@ sub vcl_deliver {
 }
 `;
 
-/** A Varnish with xkey in a process of its own, before a gateway on a port of this machine. */
+/** A Varnish with xkey in a separate process, in front of a gateway on a local port. */
 export async function startVarnish(gatewayPort: number, port: number) {
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-varnish-'));
   const file = join(folder, 'default.vcl');
