@@ -66,8 +66,8 @@ describe('a deadline', () => {
 
 const QUERY =
   'query ($figure: String!) { country(code: "KE") { name profile { record } observation(metricKey: $figure) { value } } }';
-/** Long enough for calls in time, though they all run beside each other. */
-const SHORT = { OPERATION_TIMEOUT_MS: '1500' };
+/** Long enough for calls in time, though they all run beside each other on a busy machine. */
+const SHORT = { OPERATION_TIMEOUT_MS: '4000' };
 const figure = { variables: { figure: 'population_total' } };
 const codesOf = (reply: { errors: readonly { extensions: { code: string } }[] }) =>
   reply.errors.map(({ extensions }) => extensions.code);
@@ -102,9 +102,11 @@ describe.concurrent.each(['', '__schema { queryType { name } }'])(
     it('an operation past its time sends nothing below what came too late', async () => {
       await using program = await openProgram({ env: SHORT });
       const { ask, sandbox } = program;
-      sandbox.faults.set({ route: '/v1/countries', kind: 'latency', ms: 1_800 });
+      const countries = Promise.withResolvers<void>();
+      sandbox.faults.set({ route: '/v1/countries', kind: 'held', until: countries.promise });
       const reply = await ask(`{ ${further} countries { name profile { record } } }`);
       expect(codesOf(reply)).toEqual(['OPERATION_TIMEOUT']);
+      countries.resolve();
       await new Promise((later) => setTimeout(later, 500));
       expect(sandbox.log.map(({ route }) => route)).toEqual(['/v1/countries']);
     });
@@ -141,17 +143,18 @@ it.concurrent.each([
   ['a figure', '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }'],
   ['a list', '{ sources { key } }'],
 ])('a call that another operation waits for goes on: %s', async (_, query) => {
-  // The call comes when the time of the first is over by a second, and that of the second is for another one and a half.
-  await using program = await openProgram({
-    env: { OPERATION_TIMEOUT_MS: '3000' },
-    sandbox: { latencyMs: 4_000 },
-  });
+  // The second is asked when half of the time of the first is over, and has as much left when the call comes.
+  await using program = await openProgram({ env: { OPERATION_TIMEOUT_MS: '6000' } });
   const { ask, sandbox } = program;
+  const call = Promise.withResolvers<void>();
+  sandbox.faults.set({ kind: 'held', until: call.promise });
   const first = ask(query);
   while (sandbox.log.length === 0) await new Promise((later) => setTimeout(later, 5));
-  await new Promise((later) => setTimeout(later, 2_500));
-  const second = await ask(query);
+  await new Promise((later) => setTimeout(later, 3_000));
+  const waiting = ask(query);
   expect(codesOf(await first)).toEqual(['OPERATION_TIMEOUT']);
+  call.resolve();
+  const second = await waiting;
   expect(second.errors).toEqual([]);
   expect(second.upstream).toMatchObject({ calls: 0, shared: 1 });
   expect(sandbox.log).toHaveLength(1);
