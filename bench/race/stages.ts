@@ -12,7 +12,7 @@ const STAGES: readonly (readonly [name: string, files: RegExp, functions?: RegEx
   ['body: parse', /^src\/(shared\/exact-json|service\/bodies)/],
   ['body: envelope', /^src\/service\/records\/envelope/, /^(listIn|soleListOf|metaIn|wholeListIn)$/],
   ['body: records', /^src\/(service\/records|shared\/periods)|zod/],
-  ['figures: entries', /^src\/observations\/(entries|held)/],
+  ['figures: entries', /^src\/observations\/(entries|entry-reader|cached)/],
   ['figures: pool', /^src\/observations\/(pool|data-calls|client)/],
   ['figures: other', /^src\/observations\/[^/]+$/],
   [
