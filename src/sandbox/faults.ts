@@ -3,7 +3,7 @@ export type FaultKind =
   /** The answer comes, `ms` later. */
   | { kind: 'latency'; ms: number }
   /** The answer comes once this is fulfilled. */
-  | { kind: 'held'; until: Promise<unknown> }
+  | { kind: 'paused'; until: Promise<unknown> }
   /** Another status; the body is `{detail}` unless given: a string is sent as text, all else as JSON. */
   | { kind: 'status'; status: number; body?: unknown }
   /** The socket is destroyed before a reply. */
@@ -30,13 +30,13 @@ export type Fault = FaultKind & {
 
 interface MetFaults {
   readonly delayMs: number;
-  readonly holds: readonly Promise<unknown>[];
+  readonly pauses: readonly Promise<unknown>[];
   readonly fault: Fault | null;
 }
 
 /**
  * The faults switched on. A request meets the first one set that concerns it, so that faults with `times`
- * follow each other; `latency` and `held` delay it and let the next one through. Only requests that were let in and
+ * follow each other; `latency` and `paused` delay it and let the next one through. Only requests that were let in and
  * counted meet faults: the service bills requests that it fails to answer.
  */
 export class Faults {
@@ -58,20 +58,20 @@ export class Faults {
   /** The delays and the fault that a request meets, each used up once. */
   meet(route: string, query: Readonly<Record<string, string>>): MetFaults {
     let delayMs = 0;
-    const holds: Promise<unknown>[] = [];
+    const pauses: Promise<unknown>[] = [];
     let met: Fault | null = null;
     for (const entry of this.#set) {
       const { fault } = entry;
       if (entry.left <= 0 || (fault.route ?? route) !== route || !(fault.when?.(query) ?? true)) continue;
       entry.left--;
       if (fault.kind === 'latency') delayMs += fault.ms;
-      else if (fault.kind === 'held') holds.push(fault.until);
+      else if (fault.kind === 'paused') pauses.push(fault.until);
       else {
         met = fault;
         break;
       }
     }
     this.#set = this.#set.filter((entry) => entry.left > 0);
-    return { delayMs, holds, fault: met };
+    return { delayMs, pauses, fault: met };
   }
 }

@@ -122,9 +122,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       }
     }
 
-    const { delayMs, holds, fault } = faults.meet(route.template, query);
+    const { delayMs, pauses, fault } = faults.meet(route.template, query);
     if (delayMs + latencyMs > 0) await pause(delayMs + latencyMs, undefined, { signal: gone.signal });
-    if (holds.length > 0) await Promise.all(holds);
+    if (pauses.length > 0) await Promise.all(pauses);
     if (fault?.kind === 'hang') return;
     if (fault?.kind === 'reset') return drop();
     if (fault?.kind === 'garbage') return reply(200, HTML);

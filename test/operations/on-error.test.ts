@@ -124,7 +124,7 @@ describe('an operation that halts', () => {
     for (let times = 0; times < 2; times += 1) {
       const countries = Promise.withResolvers<void>();
       program.sandbox.faults.set({
-        kind: 'held',
+        kind: 'paused',
         until: countries.promise,
         route: '/v1/countries',
         times: 1,
@@ -178,7 +178,7 @@ describe.for<Spec>(['draft2022', 'v02'])('in parts, by %s,', (spec) => {
     expect(program.requests()).toHaveLength(2);
 
     const profile = Promise.withResolvers<void>();
-    program.sandbox.faults.set({ kind: 'held', until: profile.promise, route: PROFILE });
+    program.sandbox.faults.set({ kind: 'paused', until: profile.promise, route: PROFILE });
     program.pass(400);
     const halted = await askInParts(program, CARD, { spec, onError: 'HALT' });
     // It waited neither for the profile nor until that was given up.

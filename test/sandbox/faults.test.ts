@@ -11,10 +11,10 @@ describe('faults', () => {
     expect(performance.now() - before).toBeGreaterThan(30);
   });
 
-  it('the fault held: the answer comes once it is let go', async () => {
+  it('the fault paused: the answer comes once its promise is fulfilled', async () => {
     const { send, sandbox } = await start();
     const { promise, resolve } = Promise.withResolvers<void>();
-    sandbox.faults.set({ kind: 'held', until: promise, route: '/v1/indicators' });
+    sandbox.faults.set({ kind: 'paused', until: promise, route: '/v1/indicators' });
     const asked = send('/v1/indicators');
     expect((await send('/v1/countries')).status).toBe(200);
     await expect.poll(() => sandbox.log.length).toBe(2);

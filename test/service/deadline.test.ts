@@ -103,7 +103,7 @@ describe.concurrent.each(['', '__schema { queryType { name } }'])(
       await using program = await openProgram({ env: SHORT });
       const { ask, sandbox } = program;
       const countries = Promise.withResolvers<void>();
-      sandbox.faults.set({ route: '/v1/countries', kind: 'held', until: countries.promise });
+      sandbox.faults.set({ route: '/v1/countries', kind: 'paused', until: countries.promise });
       const reply = await ask(`{ ${further} countries { name profile { record } } }`);
       expect(codesOf(reply)).toEqual(['OPERATION_TIMEOUT']);
       countries.resolve();
@@ -147,7 +147,7 @@ it.concurrent.each([
   await using program = await openProgram({ env: { OPERATION_TIMEOUT_MS: '6000' } });
   const { ask, sandbox } = program;
   const call = Promise.withResolvers<void>();
-  sandbox.faults.set({ kind: 'held', until: call.promise });
+  sandbox.faults.set({ kind: 'paused', until: call.promise });
   const first = ask(query);
   while (sandbox.log.length === 0) await new Promise((later) => setTimeout(later, 5));
   await new Promise((later) => setTimeout(later, 3_000));
