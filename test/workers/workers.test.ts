@@ -241,7 +241,7 @@ describe('workers that can not start', () => {
     await using service = await heldService();
     const started = start({ PORT: new URL(service.url).port });
     await expect(started).rejects.toThrow(
-      /^The program ended before it listened: (?!.*listens on port.*listens on port).*listens on port \d+ already/,
+      /^The program exited before it listened: (?!.*listens on port.*listens on port).*listens on port \d+ already/,
     );
   });
 
