@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
-import { freePort } from '../support/free-port.ts';
+import { reservedPort } from '../support/free-port.ts';
 import { recipesIn, type Step } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
@@ -36,7 +36,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   let folder = '';
   let browser: Browser;
   let program: Program;
-  let ports: readonly number[] = [];
+  let ports: readonly Awaited<ReturnType<typeof reservedPort>>[] = [];
   let beginning: Promise<string> | undefined;
   const lanes: Promise<unknown>[] = [];
   const env = { ...process.env, ...QUIET };
@@ -50,8 +50,8 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
       cwd: join(ROOT, 'clients/client'),
     });
     browser = await openBrowser();
-    ports = await Promise.all(recipes.map(freePort));
-    const origins = ports.map((port) => `http://localhost:${port}`);
+    ports = await Promise.all(recipes.map(reservedPort));
+    const origins = ports.map(({ port }) => `http://localhost:${port}`);
     program = await openProgram({ env: { CORS_ORIGINS: origins.join(',') } });
   }, RECIPE_MS);
   afterAll(async () => {
@@ -77,17 +77,19 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     { timeout: recipes.length * RECIPE_MS },
     async ({ name, steps, i }, { expect }) => {
       const cwd = join(folder, name.replaceAll(/\W+/g, '-'));
-      const port = ports[i] as number;
+      const { port, release } = ports[i] as (typeof ports)[number];
       const commands = steps.filter(isCommand).flatMap(({ text }) => text.trim().split('\n'));
       expect(commands.at(-1)).toBe(SERVING);
       const stdout = await inLane(i, () => follow(steps, cwd, port));
       if (commands.some((command) => command.startsWith('node '))) expect(stdout).toMatch(FIGURE);
+      await release();
       const serving = spawn(join(cwd, 'node_modules/.bin/vite'), ['--port', String(port), '--strictPort'], {
         cwd,
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       try {
-        await new Promise((resolve) => {
+        await new Promise((resolve, reject) => {
+          serving.once('exit', (code) => reject(new Error(`Vite exited with ${code}.`)));
           serving.stdout.on('data', (chunk) => {
             if (String(chunk).includes(String(port))) resolve(null);
           });
