@@ -473,6 +473,11 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     const canonical = (text: string) =>
       page.evaluate<string>(`(() => { ${CANONICAL}; return canonical(${JSON.stringify(text)}); })()`);
     await page.getByText('none of them is real').first().waitFor();
+    // A picture is drawn once it comes into view, and moves the buttons below it: from under a click that comes too soon.
+    for (const frame of await page.locator('figure.picture .frame').all()) {
+      await frame.scrollIntoViewIfNeeded();
+      await frame.locator('svg').first().waitFor();
+    }
     for (const kind of ['lines', 'map', 'ranking']) {
       const figure = page.locator('figure.picture', { has: page.locator(`.frame.${kind}`) });
       const own = kind === 'map' ? figure.filter({ hasText: 'Life expectancy' }).last() : figure;
