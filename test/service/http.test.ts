@@ -6,6 +6,7 @@ import type { Call } from '../../src/service/call.ts';
 import { createHttp } from '../../src/service/http.ts';
 import { payerOf } from '../../src/service/payer.ts';
 import type { Sending } from '../../src/service/sending.ts';
+import { freePort } from '../support/free-port.ts';
 import { callerOf } from '../support/tenants.ts';
 import { stageOver } from './sending.ts';
 
@@ -424,12 +425,3 @@ describe('a caller who leaves', () => {
     expect(service.requests).toHaveLength(0);
   });
 });
-
-/** A port that nobody listens on any longer. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
