@@ -14,7 +14,7 @@ import { addOperatorRoutes, createAdminServer } from './operators.ts';
 import type { Course, ServerParts } from './server-parts.ts';
 import { protocolOf, takeUpgrades } from './upgrades.ts';
 import { answerMethodInOtherCase } from './upper-case-methods.ts';
-import { writeTogether } from './write-queue.ts';
+import { writeTogether } from './write-together.ts';
 
 /** Longer than common load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;

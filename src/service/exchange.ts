@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { IterationQueue } from '../shared/async/iteration-queue.ts';
 import { ReceivedBody } from './bodies.ts';
 import { MAX_RESPONSE_BYTES, type ServiceConnection, type TrackedHandler } from './connections.ts';
 import { encodingsIn, openUnpacking, TooLarge, type Unpacked } from './unpacking.ts';
@@ -67,6 +68,9 @@ export function exchange(dispatcher: Dispatcher, request: GetRequest): Promise<R
     }
   });
 }
+
+/** Answers that ended in this iteration of the event loop. */
+const ended = new IterationQueue();
 
 class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   readonly #request: GetRequest;
@@ -191,9 +195,12 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   }
 
   onEnd(): void {
-    if (!this.#end()) return;
-    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
+    if (this.#end()) ended.add(this.#passOn);
   }
+
+  readonly #passOn = () => {
+    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
+  };
 
   #giveUp(reason: unknown): void {
     if (!this.#end()) return;
