@@ -39,13 +39,14 @@ function finding<Value>(
   list: () => PromiseOrValue<readonly Value[]>,
   keyOf: (value: Value) => string,
 ): (key: string) => PromiseOrValue<Value | null> {
+  let scanned: readonly Value[] | undefined;
   const find = (values: readonly Value[], key: string) => {
-    let index = indexes.of(values) as ReadonlyMap<string, Value> | undefined;
-    if (index === undefined) {
-      index = new Map(values.map((value) => [keyOf(value), value]));
-      indexes.put(values, index);
-    }
-    return index.get(key) ?? notFoundIn(values);
+    const index = indexes.of(values) as ReadonlyMap<string, Value> | undefined;
+    if (index !== undefined) return index.get(key) ?? notFoundIn(values);
+    // Most operations look up one item of a list that they have just received: an index would cost more than it saves.
+    if (values === scanned) indexes.put(values, new Map(values.map((value) => [keyOf(value), value])));
+    scanned = values;
+    return values.find((value) => keyOf(value) === key) ?? notFoundIn(values);
   };
   return (key) => mapValue(list(), (values) => find(values, key));
 }
