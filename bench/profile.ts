@@ -1,10 +1,12 @@
 /**
  * `npm run bench:profile -- <row> <mode>`: where Country Graph spends its CPU time in one row of the race, under load.
  * Startup and warm-up are not in the profile. `npm run bench:profile -- reading`: the CPU time of each step of decoding a
- * body, without load; `-- reading half` if half of its rows change instead of a tenth.
+ * body, without load; `-- reading half` if half of its rows change instead of a tenth. `-- together`: the CPU time of an
+ * operation if responses are read together, and if each is read by itself.
  */
 import { Command } from 'commander';
 import { profileReading } from './profile/reading.ts';
+import { profileTogether } from './profile/together.ts';
 import { WARM_UP_SECONDS } from './race/heats.ts';
 import { installPeers } from './race/install.ts';
 import { profileRow, stagesOf } from './race/profiled.ts';
@@ -19,7 +21,9 @@ const PARTS = 15;
 const command: Command = new Command('bench:profile')
   .argument(
     '<row>',
-    ['reading, or a row of the race:', ...ROWS.map(({ letter, name }) => `${letter} ${name}`)].join(' '),
+    ['reading, together, or a row of the race:', ...ROWS.map(({ letter, name }) => `${letter} ${name}`)].join(
+      ' ',
+    ),
   )
   .argument('[mode]', SERVERS.flatMap(({ mode }) => mode ?? []).join(', '))
   .option('--seconds <n>', 'seconds of the profile', '5')
@@ -30,6 +34,10 @@ const [letter, mode] = command.args;
 const { seconds, connections, warmUp } = command.opts<Record<'seconds' | 'connections' | 'warmUp', string>>();
 if (letter === 'reading') {
   await profileReading(mode === 'half' ? 'half' : 'changing');
+  process.exit();
+}
+if (letter === 'together') {
+  await profileTogether();
   process.exit();
 }
 const row = ROWS.find((each) => each.letter === letter || each.name === letter);
