@@ -1,4 +1,5 @@
 import { ConfigError, settingsError } from '../config/config.ts';
+import { FileError } from '../shared/text-files.ts';
 import { CommandError } from './formats.ts';
 
 /**
@@ -20,7 +21,7 @@ export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error 
 /** One line if the operator can fix the error, otherwise the stack. */
 export function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof CommandError || 'syscall' in error)
-    return error.message;
+  const isTold = [ConfigError, CommandError, FileError].some((kind) => error instanceof kind);
+  if (isTold || 'syscall' in error) return error.message;
   return error.stack ?? error.message;
 }

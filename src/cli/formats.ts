@@ -1,7 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import type { GraphQLError } from 'graphql';
 import type { tablesInAnswer } from '../graphql/request/answer-tables.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
+import { messageOf } from '../shared/errors.ts';
+import { faultAt, readText, shownLine, textIn } from '../shared/text-files.ts';
 
 /** An error that the user can fix, who reads its message and no stack. */
 export class CommandError extends Error {
@@ -21,30 +24,53 @@ export async function questionFrom(
   source: string,
   options: { readonly variables: string; readonly operation?: string },
 ) {
-  const query = await operationFrom(source);
   const { variables, operation } = options;
+  return {
+    query: await operationFrom(source),
+    variables: variablesIn(variables),
+    ...(operation === undefined ? {} : { operationName: operation }),
+  };
+}
+
+/** @throws CommandError */
+export function variablesIn(option: string): unknown {
   try {
-    return {
-      query,
-      variables: JSON.parse(variables),
-      ...(operation === undefined ? {} : { operationName: operation }),
-    };
+    return JSON.parse(option);
   } catch {
     throw new CommandError('--variables must be JSON.');
   }
 }
 
-async function operationFrom(source: string): Promise<string> {
-  if (source === '-') return text(process.stdin);
+/** @throws CommandError or FileError */
+export async function operationFrom(source: string): Promise<string> {
+  if (source === '-') return graphqlIn(textIn(await buffer(process.stdin), STANDARD_INPUT), STANDARD_INPUT);
   const isFile = await stat(source).then(
     (stats) => stats.isFile(),
     () => false,
   );
-  if (isFile) return readFile(source, 'utf8');
+  if (isFile) return graphqlIn(await readText(source), source);
   if (source.includes('{')) return source;
   throw new CommandError(
     `There is no file ${JSON.stringify(source)}, and it is no operation either. An operation begins with { or its kind: '{ countries { name } }'.`,
   );
+}
+
+const STANDARD_INPUT = 'Standard input';
+
+/**
+ * @returns the text
+ * @throws FileError if it is none
+ */
+export async function graphqlIn(text: string, file: string): Promise<string> {
+  const { parse } = await import('graphql');
+  try {
+    parse(text, { noLocation: true });
+    return text;
+  } catch (error) {
+    // A text that is nested too deeply fails otherwise.
+    const { line = 1 } = (error as GraphQLError).locations?.[0] ?? {};
+    throw faultAt(file, 'no GraphQL', line, `${messageOf(error)}, at ${shownLine(text, line)}`);
+  }
 }
 
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];

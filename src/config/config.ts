@@ -1,9 +1,10 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../shared/errors.ts';
 import type { SourceNames } from '../shared/source-names.ts';
+import { checkedJson, FileError, readTextSync } from '../shared/text-files.ts';
 import { autoWorkers, budgetOf, MAX_WORKERS, type MemoryOwner } from './memory-budget.ts';
 import { originIn } from './origins.ts';
 
@@ -351,16 +352,11 @@ function sourceNamesIn(file: string | undefined): {
 } {
   if (file === undefined) return { errors: [] };
   try {
-    const { data, error } = SourceNamesFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-    const errors = (error?.issues ?? []).map(({ path, message }) => [...path, message].join(': '));
-    return {
-      sourceNames: new Map(Object.entries(data ?? {})),
-      errors: errors.map((line) => `${file} is no file of names: ${line}`),
-    };
+    const names = checkedJson(SourceNamesFile, readTextSync(file), file);
+    return { sourceNames: new Map(Object.entries(names)), errors: [] };
   } catch (error) {
-    return {
-      errors: [`${file} ${error instanceof SyntaxError ? 'is no JSON' : `can't be read: ${codeOf(error)}`}`],
-    };
+    if (!(error instanceof FileError)) throw error;
+    return { errors: error.message.split('\n') };
   }
 }
 
@@ -376,7 +372,7 @@ function withSecrets(env: Env, secrets: readonly string[]) {
       continue;
     }
     const { text, error } = textOf(file);
-    if (error !== undefined) errors.push(`${name}_FILE: ${error} (got ${JSON.stringify(file)})`);
+    if (error !== undefined) errors.push(`${name}_FILE: ${error}`);
     given[name] = text;
   }
   return { given, errors };
@@ -385,15 +381,13 @@ function withSecrets(env: Env, secrets: readonly string[]) {
 /** Editors and `echo` end the file with a newline, which is not part of the secret. */
 function textOf(file: string): { readonly text?: string; readonly error?: string } {
   try {
-    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-    return text === '' ? { error: 'must name a file with something in it' } : { text };
+    const text = readTextSync(file).replace(/\n$/, '');
+    return text === ''
+      ? { error: `must name a file with something in it (got ${JSON.stringify(file)})` }
+      : { text };
   } catch (error) {
-    return { error: `must name a file that can be read: ${codeOf(error)}` };
+    return { error: messageOf(error) };
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
 /** Secrets are not repeated in errors, nor are addresses, which may hold a password. */

@@ -244,7 +244,7 @@ describe.concurrent('a folder of TRUSTED_DOCUMENTS', () => {
     expect(await isThere(HASH)).toBe(true);
     writeFileSync(join(path, 'codegen.json'), '{ half written');
     await expect.poll(() => program.problems.length).toBe(1);
-    expect(String(program.problems[0])).toContain('codegen.json holds no operations');
+    expect(String(program.problems[0])).toContain('codegen.json is no JSON in line 1: ');
     expect([await isThere(HASH), await isThere('other')]).toEqual([true, true]);
     rmSync(join(path, 'codegen.json'));
     await expect.poll(() => isThere(HASH)).toBe(false);

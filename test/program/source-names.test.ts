@@ -76,19 +76,15 @@ describe('names of sources', () => {
 
   it.for<[string, string, string]>([
     ['no JSON', '{', 'is no JSON'],
-    ['a list', '[]', 'is no file of names: '],
-    [
-      'a source without a name',
-      '{"a": {"url": "https://a.example"}}',
-      'is no file of names: a: name: must be a text',
-    ],
-    ['an empty name', '{"a": {"name": " "}}', 'is no file of names: a: name: must not be empty'],
+    ['a list', '[]', ', line 1: '],
+    ['a source without a name', '{"a": {"url": "https://a.example"}}', ', line 1: a: name: must be a text'],
+    ['an empty name', '{"a": {"name": " "}}', ', line 1: a: name: must not be empty (got " ")'],
     [
       'an address of another kind',
       '{"a": {"name": "A", "url": "javascript:1"}}',
       'a: url: must be an http:// or https:// address',
     ],
-    ['a word that says nothing', '{"a": {"name": "A", "link": "x"}}', 'is no file of names: a: '],
+    ['a word that says nothing', '{"a": {"name": "A", "link": "x"}}', ', line 1: a: '],
   ])('names of sources are refused at start: %s', ([, text, fault]) => {
     const file = fileOf(text);
     expect(() => readConfig({ SOURCE_NAMES: file })).toThrow(ConfigError);

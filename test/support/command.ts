@@ -12,7 +12,7 @@ export interface Ran {
 export interface Running {
   readonly env?: Readonly<Record<string, string>>;
   /** Its standard input; empty by default. */
-  readonly input?: string;
+  readonly input?: string | Buffer;
   /** Path of Node; that of the tests by default. */
   readonly node?: string;
   /** The program's file; that of the checkout by default. */

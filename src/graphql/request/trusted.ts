@@ -1,16 +1,19 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { checked, jsonIn, readText } from '../../shared/text-files.ts';
 import { bareHash, type PersistedTexts, sha256Of, type TrustedDocument } from './persisted.ts';
 
-/** Written by GraphQL Code Generator and Relay, or by Apollo. */
-const Manifest = z.union([
-  z
-    .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
-    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
-  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
-]);
+const word = z.string('must be a text').min(1, 'must not be empty');
+
+/** Written by GraphQL Code Generator and Relay. */
+const TextsByName = z.record(word, word, 'must be {"<hash>": "<text>", …}').transform(Object.entries<string>);
+
+const OfApollo = z
+  .object({ operations: z.array(z.object({ id: word, body: word })) })
+  .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const));
 
 /** Files are polled: not all file systems notify. */
 const LOOK_MS = 2_000;
@@ -164,9 +167,11 @@ async function readAll(path: string): Promise<Documents> {
 
 async function readManifest(file: string): Promise<readonly (readonly [id: string, text: string])[]> {
   try {
-    return Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+    const text = await readText(file);
+    const manifest = jsonIn(text, file);
+    const isOfApollo = Array.isArray((manifest as { readonly operations?: unknown } | null)?.operations);
+    return checked(isOfApollo ? OfApollo : TextsByName, manifest, text, file);
   } catch (cause) {
-    const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : String(cause);
-    throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} holds no operations: ${problem}`, { cause });
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${messageOf(cause)}`, { cause });
   }
 }

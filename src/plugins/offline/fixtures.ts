@@ -1,12 +1,44 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { PUBLIC } from '../../keys/tenant.ts';
 import { rangesIn } from '../../observations/cached-ranges.ts';
-import { parseExactly } from '../../shared/exact-json.ts';
+import { isObject, type JsonObject } from '../../service/records/envelope.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { checkedJson, readTextSync, replaceFile } from '../../shared/text-files.ts';
 
 /** Of the file format. */
 const VERSION = 1;
+
+const Head = z.object(
+  {
+    countryGraphFixtures: z.literal(VERSION, 'must be 1: another version of the program has written it'),
+    recordedAt: z.iso.datetime({ offset: true, error: 'must be a time' }),
+  },
+  'must be the first line of a file of country-graph record',
+);
+
+const rows = z.custom<readonly JsonObject[]>((value) => Array.isArray(value) && value.every(isObject));
+const year = z.int().nullable();
+
+const Line = z.object(
+  {
+    name: z.string('must be a text').min(1, 'must not be empty'),
+    value: z.union(
+      [
+        rows,
+        z.looseObject({ status: z.literal([200, 404, 422]) }),
+        z.looseObject({
+          ranges: z.array(z.looseObject({ years: z.object({ from: year, to: year }), rows })),
+        }),
+        z.object({ absence: z.string() }),
+        z.object({ isUndecided: z.literal(true) }),
+      ],
+      'must be an answer or figures of the service',
+    ),
+  },
+  'must be {"name": …, "value": …}',
+);
 
 /** A cached value, without its key and time. */
 export interface Fixture {
@@ -44,28 +76,24 @@ export const underKey = (authorization: string) => () => ({
 });
 
 /** One line each, sorted, so that a diff shows the changes. */
-export function writeFixtures(file: string, { recordedAt, fixtures }: Fixtures): void {
+export async function writeFixtures(file: string, { recordedAt, fixtures }: Fixtures): Promise<void> {
   const sorted = fixtures.toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1));
   const lines = [{ countryGraphFixtures: VERSION, recordedAt }, ...sorted].map(
     (line) => `${JSON.stringify(line)}\n`,
   );
-  writeFileSync(`${file}.part`, lines.join(''));
-  renameSync(`${file}.part`, file);
+  await replaceFile(file, lines.join(''));
 }
 
 export function readFixtures(file: string): Fixtures {
   try {
-    const [head, ...fixtures] = readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => parseExactly(line) as Record<string, unknown>);
-    const { countryGraphFixtures: version, recordedAt } = head ?? {};
-    if (version !== VERSION || Number.isNaN(Date.parse(String(recordedAt))))
-      throw new Error('it has no first line of fixtures');
-    return { recordedAt: String(recordedAt), fixtures: fixtures as unknown as readonly Fixture[] };
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? error.code : (error as Error).message;
-    throw new ConfigError(`OFFLINE_FIXTURES: ${file} can't be read: ${reason}`);
+    const [head = '', ...lines] = readTextSync(file).split('\n');
+    const { recordedAt } = checkedJson(Head, head, file);
+    const fixtures = lines.flatMap((line, i) =>
+      line.trim() === '' ? [] : [checkedJson(Line, line, file, i + 2)],
+    );
+    return { recordedAt, fixtures };
+  } catch (cause) {
+    throw new ConfigError(`OFFLINE_FIXTURES: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -83,7 +83,7 @@ async function record(
       return code;
     }
     const fixtures = await recordedIn(database);
-    writeFixtures(options.out, { recordedAt: new Date().toISOString(), fixtures });
+    await writeFixtures(options.out, { recordedAt: new Date().toISOString(), fixtures });
     process.stderr.write(
       `${options.out} has ${fixtures.length} answers and figures of the service, under no key.\n`,
     );

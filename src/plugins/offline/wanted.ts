@@ -1,10 +1,11 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
-import { CommandError, questionFrom } from '../../cli/formats.ts';
+import { globSync, statSync } from 'node:fs';
+import { CommandError, operationFrom, variablesIn } from '../../cli/formats.ts';
 import { itemsOf } from '../../config/config.ts';
 import { openTrusted } from '../../graphql/request/trusted.ts';
 import { type Demand, demandsFor, yearRange } from '../../observations/planner/demand.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { excerpt } from '../../shared/errors.ts';
+import { jsonIn, readText } from '../../shared/text-files.ts';
 
 export interface Question {
   /** Left out if it has no file of its own. */
@@ -124,9 +125,10 @@ async function questionsOf(source: string, variables: string): Promise<readonly 
 async function questionOf(source: string, variables: string): Promise<Question> {
   const beside = source.replace(/\.graphql$/, '.variables.json');
   const isBeside = beside !== source && statSync(beside, { throwIfNoEntry: false })?.isFile();
-  const question = await questionFrom(source, {
-    variables: isBeside ? readFileSync(beside, 'utf8') : variables,
-  });
+  const question = {
+    query: await operationFrom(source),
+    variables: isBeside ? jsonIn(await readText(beside), beside) : variablesIn(variables),
+  };
   return source.includes('{') ? question : { file: source, ...question };
 }
 

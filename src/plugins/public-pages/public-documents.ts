@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   type DocumentNode,
   type GraphQLInputType,
@@ -28,6 +27,7 @@ import { watchFiles } from '../../graphql/request/trusted.ts';
 import { type PictureLook, presentKind } from '../../shared/drawings.ts';
 import { excerpt, Failure, messageOf } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
+import { checkedJson, readText } from '../../shared/text-files.ts';
 
 /** Parameters of an address that are no variables. */
 const LOOKS = ['theme', 'width', 'bare', 'bom', 'tips'] as const;
@@ -134,7 +134,7 @@ export async function openPublicDocuments(
     const given = await readPublicFile(path);
     const errors: string[] = [];
     documentOrError(given, schema, listed(), (error) => errors.push(`\n  ${error}`));
-    if (errors.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS:${errors.join('')}`);
+    if (errors.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS: ${path}:${errors.join('')}`);
     return given;
   };
   const file = await watchFiles(path, read, onProblem, lookMs);
@@ -157,10 +157,9 @@ export async function openPublicDocuments(
 
 async function readPublicFile(path: string): Promise<GivenDocuments> {
   try {
-    return new Map(Object.entries(PublicFile.parse(JSON.parse(await readFile(path, 'utf8')))));
+    return new Map(Object.entries(checkedJson(PublicFile, await readText(path), path)));
   } catch (cause) {
-    const problem = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
-    throw new ConfigError(`PUBLIC_DOCUMENTS: ${path} is no file of them:\n${problem}`, { cause });
+    throw new ConfigError(`PUBLIC_DOCUMENTS: ${messageOf(cause)}`, { cause });
   }
 }
 

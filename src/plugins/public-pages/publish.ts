@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import {
@@ -10,7 +9,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { CommandError } from '../../cli/formats.ts';
+import { CommandError, graphqlIn } from '../../cli/formats.ts';
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
@@ -18,7 +17,7 @@ import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { explained, PRICING_KEY } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import { frameOf } from '../../shared/drawings.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { readText } from '../../shared/text-files.ts';
 import { headingOf, variablesOf } from './public-documents.ts';
 import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
@@ -64,9 +63,7 @@ async function publish(
   env: Env,
   plugins: CommandHost['plugins'],
 ): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CommandError(`${file} can't be read: ${error.message}`);
-  });
+  const text = await graphqlIn(await readText(file), file);
   if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name))
     throw new CommandError(
       `--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`,
@@ -128,12 +125,7 @@ async function checked(text: string, { document, operation }: Query, plugins: Co
 }
 
 function onlyQueryOf(text: string, file: string): Query {
-  let document: DocumentNode;
-  try {
-    document = parse(text);
-  } catch (error) {
-    throw new CommandError(`${file} is no GraphQL: ${messageOf(error)}`);
-  }
+  const document = parse(text);
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation, ...rest] = operations;
   if (operation?.operation !== OperationTypeNode.QUERY || rest.length > 0)

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Kernel, PluginHost, PluginSample } from '../../gateway/plugin.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
+import { checkedJson, readText } from '../../shared/text-files.ts';
 
 /** Name of the issued key of pages over the sandbox. */
 export const SANDBOX_PAGES_KEY = 'pages';
@@ -70,8 +72,10 @@ export async function ownFolder(folder: string): Promise<void> {
     throw new Error(`${folder} is another user's.`);
 }
 
+const Table = z.record(z.string(), z.unknown(), 'must be an object');
+
 async function readTable(path: string): Promise<Record<string, unknown>> {
-  return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : {};
+  return existsSync(path) ? checkedJson(Table, await readText(path), path) : {};
 }
 
 /** Replaces the file atomically, since a gateway may be reading it. */
