@@ -1,11 +1,12 @@
+import type { OperationParts } from './callers.ts';
 import { type AskedText, bareHash, type PersistedTexts } from './persisted.ts';
-import { type GatewayRequest, isObject } from './requests.ts';
+import { isObject } from './requests.ts';
 
 /** By these, clients name an operation instead of sending it; the last two are Relay's. */
 export const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
 
 /** From the body or the address; of repeated ones in the address the first counts. */
-export function givenIn({ body, search }: GatewayRequest): Readonly<Record<string, unknown>> {
+export function givenIn({ body, search }: OperationParts): Readonly<Record<string, unknown>> {
   return isObject(body) ? body : Object.fromEntries([...new URLSearchParams(search)].reverse());
 }
 
@@ -15,7 +16,7 @@ export function documentIdOf(params: Readonly<Record<string, unknown>>): string 
 }
 
 /** By text, or by a known name; null for neither. */
-export function textIn(request: GatewayRequest, persisted: PersistedTexts): AskedText | null {
+export function textIn(request: OperationParts, persisted: PersistedTexts): AskedText | null {
   const params = givenIn(request);
   const { query, operationName, extensions } = params;
   const hash = hashIn(isObject(request.body) ? params : { ...params, extensions: jsonIn(extensions) });

@@ -1,11 +1,17 @@
 import type { Tenants } from '../../keys/tenant.ts';
 import type { CallBudget } from '../../service/call-budget.ts';
-import type { Caller } from '../../service/caller.ts';
+import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import type { Failure } from '../../shared/errors.ts';
 
 /** All callers whose keys the service has not accepted lately share a flow. */
 export const UNPROVEN = new Flow();
+
+/** Where the operation of a request stands. */
+export interface OperationParts {
+  readonly body: unknown;
+  readonly search: string;
+}
 
 /** The service's key for a request, which may stand behind another, and a budget of its own. */
 export interface Exchanged {
@@ -14,7 +20,8 @@ export interface Exchanged {
   /** A budget besides that of the key. */
   readonly budget?: CallBudget | undefined;
   readonly visitor?: Caller['visitor'];
-  readonly note?: Caller['note'];
+  /** @param of the request of this operation alone: the whole one, or part of a batch */
+  readonly note?: ((operation: NotedOperation, of: OperationParts) => void) | undefined;
   readonly refusalOf?: Caller['refusalOf'];
   readonly rights?: Caller['rights'];
   /**
@@ -51,6 +58,8 @@ export function createCallers(tenants: Tenants, mode: OfflineMode | null = null)
   return (
     { authorization: given = null, 'x-offline': isAsked }: CallerHeaders,
     exchanged?: Exchanged,
+    /** The operation that is noted, if there is one. */
+    request?: OperationParts,
   ): Caller => {
     const borne = exchanged?.authorization ?? given;
     const tenant = tenants.of(borne);
@@ -64,7 +73,7 @@ export function createCallers(tenants: Tenants, mode: OfflineMode | null = null)
       tenant,
       budget,
       visitor,
-      note,
+      note: note && request && ((operation) => note(operation, request)),
       refusalOf,
       rights,
       offline,

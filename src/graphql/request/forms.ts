@@ -26,7 +26,7 @@ export async function received(
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
     const delivery = request instanceof DeferringRequest ? request.delivery : null;
-    const caller = callerOf(request.headers, request.exchanged);
+    const caller = callerOf(request.headers, request.exchanged, request);
     const plain = plainRequests.read(request, caller);
     const limited = (response: GatewayResponse) =>
       withLimits(response, caller.budget?.limits?.() ?? ledger.limits(caller.tenant));

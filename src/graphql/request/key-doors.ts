@@ -86,7 +86,7 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
     async enter(request: GatewayRequest) {
       const owner = ownerOf(request.headers.authorization);
       const entered = owner && (await exchanged(owner, request));
-      return { caller: callerOf(request.headers, entered), watch: entered?.watch };
+      return { caller: callerOf(request.headers, entered, request), watch: entered?.watch };
     },
 
     /**

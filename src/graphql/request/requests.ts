@@ -16,6 +16,8 @@ export interface GatewayRequest {
   readonly requestId?: string | undefined;
   /** True if other operations came in the same request. */
   readonly isBatched?: boolean;
+  /** True if its visitor has been counted the operation, when it was priced. */
+  readonly isCounted?: boolean;
   /** As far as it is known. */
   readonly address?: string | undefined;
   /** Set if the request came by a key of this gateway's own, or by a tool with a budget. */
@@ -59,11 +61,6 @@ export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly 
   ['POST', { hasBody: true, isSafe: false }],
   ['QUERY', { hasBody: true, isSafe: true }],
 ]);
-
-/** An array, or one operation with a list of variables (variable batching, draft of GraphQL over HTTP). */
-export function isBatch(body: unknown): boolean {
-  return Array.isArray(body) || (isObject(body) && Array.isArray(body.variables));
-}
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

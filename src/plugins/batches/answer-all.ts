@@ -1,8 +1,8 @@
 import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
+import type { HeldOperation, HeldOperations } from '../../graphql/request/held-operations.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, refusalBody } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
-import { isObject } from '../../service/records/envelope.ts';
 import { errorBody } from '../../shared/errors.ts';
 
 function errorOf(count: number, most: number): string | null {
@@ -11,29 +11,6 @@ function errorOf(count: number, most: number): string | null {
   if (count === 0) return 'The batch has no operations.';
   if (count <= most) return null;
   return `The batch has ${count} operations; this gateway takes up to ${most} in one request (MAX_BATCHED_OPERATIONS). Nothing was run. Send fewer at once: Apollo's BatchHttpLink has \`batchMax\` for that.`;
-}
-
-interface BatchedOperation {
-  readonly body: unknown;
-  // Null if there is no array of operations, or no list of variables.
-  readonly requestIndex: number | null;
-  readonly variableIndex: number | null;
-}
-
-/** A list of variables makes an operation of each item. */
-function operationsIn(body: unknown): readonly BatchedOperation[] {
-  if (!Array.isArray(body)) return withVariables(body, null);
-  return body.flatMap((one: unknown, requestIndex) => withVariables(one, requestIndex));
-}
-
-function withVariables(body: unknown, requestIndex: number | null): readonly BatchedOperation[] {
-  const variables = isObject(body) ? body.variables : undefined;
-  if (!Array.isArray(variables)) return [{ body, requestIndex, variableIndex: null }];
-  return variables.map((given: unknown, variableIndex) => ({
-    body: { ...(body as object), variables: given },
-    requestIndex,
-    variableIndex,
-  }));
 }
 
 /** Types with one answer a line: Fusion's, and the two of the draft of GraphQL over HTTP. */
@@ -46,12 +23,13 @@ const LINES = /^application\/(jsonl|graphql-response\+jsonl|graphql\+jsonl)$/;
  */
 export async function answerAll(
   request: GatewayRequest,
+  held: HeldOperations,
   next: HandleRequest,
   { most, maxAnswerBytes }: { readonly most: number; readonly maxAnswerBytes: number },
 ): Promise<GatewayResponse> {
-  const operations = operationsIn(request.body);
-  const error = errorOf(operations.length, most);
+  const error = errorOf(held.count, most);
   if (error !== null) return refused(error, request.requestId);
+  const operations = held.list();
   const { headers: given } = request;
   const linesType = formatLiked(given.accept ?? '', (type) => (LINES.test(type) ? type : null));
   // No answer of a batch can come in parts.
@@ -90,7 +68,7 @@ export async function answerAll(
   return { status: statuses.size === 1 ? common : 200, headers: headersOfAll, body: `[${bodies.join(',')}]` };
 }
 
-function placed(body: string, { requestIndex, variableIndex }: BatchedOperation): string {
+function placed(body: string, { requestIndex, variableIndex }: HeldOperation): string {
   const places = [
     ...(requestIndex === null ? [] : [`"requestIndex":${requestIndex},`]),
     ...(variableIndex === null ? [] : [`"variableIndex":${variableIndex},`]),

@@ -1,6 +1,6 @@
 import { wholeNumber } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
-import { isBatch, METHODS } from '../../graphql/request/requests.ts';
+import { HeldOperations } from '../../graphql/request/held-operations.ts';
 
 export const batches = definePlugin({
   name: 'batches',
@@ -12,9 +12,9 @@ export const batches = definePlugin({
     request(next, { config: { maxAnswerBytes } }) {
       const load = () => import('./answer-all.ts');
       return (request) => {
-        const { body, method } = request;
-        if (!isBatch(body) || !METHODS.get(method)?.hasBody) return next(request);
-        return load().then(({ answerAll }) => answerAll(request, next, { most, maxAnswerBytes }));
+        const held = new HeldOperations(request);
+        if (!held.isBatch) return next(request);
+        return load().then(({ answerAll }) => answerAll(request, held, next, { most, maxAnswerBytes }));
       };
     },
   }),

@@ -3,8 +3,9 @@ import type { Kernel } from '../../gateway/plugin.ts';
 import { acceptingInstead } from '../../graphql/request/accept.ts';
 import { type AnswerTable, TooManyFields, tablesBySchema } from '../../graphql/request/answer-tables.ts';
 import { textIn } from '../../graphql/request/asked-operation.ts';
+import { HeldOperations } from '../../graphql/request/held-operations.ts';
 import { isExplained } from '../../graphql/request/plain-requests.ts';
-import { ChangedRequest, type GatewayRequest, isBatch } from '../../graphql/request/requests.ts';
+import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, refusalBody, VARIES } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
 import type { Job } from '../../shared/async/turns.ts';
@@ -39,7 +40,7 @@ function tableFor(
   request: GatewayRequest,
   { schema, persisted, config }: Kernel,
 ): AnswerTable | string | null {
-  if (isBatch(request.body))
+  if (new HeldOperations(request).isBatch)
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
   const asked = textIn(request, persisted);
   if (asked === null) return null;

@@ -5,7 +5,8 @@ import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../cache/lru.ts';
 import { isAmong } from '../../config/origins.ts';
 import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
 import { documentIdOf, givenIn, textIn } from '../../graphql/request/asked-operation.ts';
-import type { Exchanged } from '../../graphql/request/callers.ts';
+import type { Exchanged, OperationParts } from '../../graphql/request/callers.ts';
+import { HeldOperations } from '../../graphql/request/held-operations.ts';
 import { holderOfName, type KeyHolder } from '../../graphql/request/key-doors.ts';
 import type { PersistedTexts } from '../../graphql/request/persisted.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
@@ -14,7 +15,7 @@ import { looksIssued } from '../../keys/tenant.ts';
 import { joinBudgets } from '../../service/call-budget.ts';
 import { unreachable } from '../../service/counted-budget.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { type PromiseOrValue, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyBudget } from './key-budget.ts';
@@ -123,13 +124,13 @@ export class Exchange {
     check: () => Promise<void>,
   ): Promise<Exchanged> {
     const client = clientOf(request.headers);
-    const note: Exchanged['note'] = (operation) =>
-      this.usage.note(key, client, operation.name ?? listedIn(request, asked), operation);
+    const note: Exchanged['note'] = (operation, of) =>
+      this.usage.note(key, client, operation.name ?? listedIn(of, asked), operation);
     try {
       await check();
     } catch (error) {
       if (error instanceof Failure)
-        note({ name: null, calls: 0, shared: 0, cached: 0, errorCodes: [error.code] });
+        note({ name: null, calls: 0, shared: 0, cached: 0, errorCodes: [error.code] }, request);
       throw error;
     }
     const keyBudget = this.#budgetOf(key);
@@ -312,18 +313,19 @@ export class Exchange {
 
   /** @throws Failure if the visitor asks too often, or for what the key may not read */
   async #checkAsked(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
-    const { method, body: whole, address = '' } = request;
-    // The operation of a GET stands in its address.
-    const bodies: readonly unknown[] = method === 'GET' ? [''] : Array.isArray(whole) ? whole : [whole];
+    const held = new HeldOperations(request);
     const { visitorPerMinute } = key;
-    if (visitorPerMinute !== null) {
-      const visitor = this.#visitors.nameOf(key, address);
-      await this.#visitors.count(visitor, bodies.length, visitorPerMinute, this.#host.now());
+    if (visitorPerMinute !== null && !request.isCounted) {
+      const visitor = this.#visitors.nameOf(key, request.address ?? '');
+      await this.#visitors.count(visitor, held.count, visitorPerMinute, this.#host.now());
     }
-    for (const body of bodies) {
-      const document = textIn(new ChangedRequest(request, { body }), asked.persisted);
-      // A text that isn't known yet is checked before it runs.
-      const failure = document && this.#refusalOf(key, document.text, asked);
+    let isFirst = true;
+    // A text that isn't known yet is checked before it runs.
+    for (const text of held.texts(asked.persisted)) {
+      // A request may bring thousands, whether or not they will run.
+      if (!isFirst) await yieldToEventLoop(this.#budgetOf(key));
+      isFirst = false;
+      const failure = this.#refusalOf(key, text, asked);
       if (failure !== null) throw failure;
     }
   }
@@ -348,7 +350,7 @@ function unknownKey(): Failure {
 }
 
 /** Returns the identifier of the listed document that a request names; empty if there is none. */
-function listedIn(request: GatewayRequest, { persisted }: Asked): string {
+function listedIn(request: OperationParts, { persisted }: Asked): string {
   const id = documentIdOf(givenIn(request));
   return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
 }

@@ -237,10 +237,15 @@ function createTools(
   const explainedFor = (tool: OperationTool, call: ToolCall) =>
     explained(gateway.handle, bodyOf(tool, call), call.client);
 
-  async function answerTo(tool: OperationTool, call: ToolCall, budget: CallBudget | null = null) {
+  async function answerTo(
+    tool: OperationTool,
+    call: ToolCall,
+    budget: CallBudget | null = null,
+    isCounted = false,
+  ) {
     const { authorization = null } = call.client.headers;
     const exchanged = budget === null ? undefined : { authorization, budget };
-    const request = ownRequest(bodyOf(tool, call), { ...call.client, exchanged });
+    const request = ownRequest(bodyOf(tool, call), { ...call.client, exchanged, isCounted });
     return answerIn(await wholeBody((await gateway.handle(request)).body));
   }
 
@@ -260,7 +265,7 @@ function createTools(
       const beyond = budget === null || usage === null ? null : budget.refusalOf(usage, calls);
       if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
       const callBudget = maxCalls === undefined ? budget : boundedBudget(maxCalls, budget);
-      const answer = await answerTo(tool, call, callBudget);
+      const answer = await answerTo(tool, call, callBudget, true);
       return { ...answer, ...meta((await budget?.usage()) ?? null) };
     } catch (error) {
       if (error instanceof Failure) return refusalBy(error);
