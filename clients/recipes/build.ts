@@ -1,7 +1,7 @@
 /**
  * `npm run build`: writes documents and types of the operations by the compilers of Relay and gql.tada, and
- * the pages, one for each library. Everything that is made lies in `generated`, `dist` and
- * `relay/__generated__`, which are not kept.
+ * the pages, one for each library, and one of live figures by the code of docs/live.md. Everything that is made
+ * lies in `generated`, `dist` and `relay/__generated__`, which are not kept.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,8 +21,9 @@ import { build, type Plugin } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-for (const folder of ['generated', 'relay/__generated__']) mkdirSync(here(folder), { recursive: true });
+for (const folder of ['generated/live', 'relay/__generated__']) mkdirSync(here(folder), { recursive: true });
 writeFileSync(here('generated/schema.graphql'), schemaForClients());
+for (const [name, text] of liveCode()) writeFileSync(here(`generated/live/${name}.ts`), text);
 for (const [program, ...args] of [
   ['relay-compiler', 'relay.config.json'],
   ['gql.tada', 'generate-output', '--disable-preprocessing'],
@@ -49,6 +50,31 @@ await build({
     },
   },
 });
+
+/** The code of docs/live.md, for a gateway at an address of the page's. */
+function liveCode(): [name: string, text: string][] {
+  const sections = readFileSync(here('../../docs/live.md'), 'utf8').split(/^## /m);
+  const codeOf = (heading: string) => {
+    const section = sections.find((one) => one.startsWith(`${heading}\n`)) ?? '';
+    const code = /^```ts\n([\s\S]*?)^```$/m.exec(section)?.[1];
+    if (code === undefined) throw new Error(`docs/live.md has no code under "${heading}".`);
+    return code;
+  };
+  const clientOf = (heading: string) =>
+    [
+      "import { GATEWAY, HEADERS } from '../../common/settings.ts';\n",
+      "const key = HEADERS.authorization.replace('Bearer ', '');\n",
+      codeOf(heading)
+        .replaceAll(/'https(:\/\/gateway\.example\/graphql)(.*?)'/g, "GATEWAY + '$2'")
+        .replaceAll(/'wss:\/\/gateway\.example\/graphql'/g, "GATEWAY.replace(/^http/, 'ws')"),
+      'export { client };\n',
+    ].join('');
+  return [
+    ['on-event', codeOf('Updating a page').replace(/^type Event/m, 'export type Event')],
+    ['apollo', clientOf('Apollo Client')],
+    ['urql', clientOf('urql')],
+  ];
+}
 
 /**
  * The graph as clients see it: without directives, which concern routers and this gateway alone, save the one

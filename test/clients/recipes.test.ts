@@ -1,16 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
-import fastify from 'fastify';
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { openProgram } from '../support/program.ts';
-
-const FOLDER = fileURLToPath(new URL('../../clients/recipes/', import.meta.url));
-const PAGES = `${FOLDER}dist`;
-const isBuilt = process.env.CI === 'true' || existsSync(PAGES);
+import { areBuilt, FOLDER, type RecipePages, servePages } from './recipe-pages.ts';
 
 /** Time into a minute at which a key is spent. */
 const SPENT_AT_MS = 50_000;
@@ -34,14 +28,14 @@ const RECIPES = [
   { name: 'tanstack', figures: 5, first: 2, bill: '0 upstream calls' },
 ] as const;
 
-describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', () => {
-  const pages = fastify();
+describe.runIf(hasChromium && areBuilt)('a page of another origin, built with', () => {
+  let pages: RecipePages;
   let origin = '';
   let browser: Browser;
 
   beforeAll(async () => {
-    await pages.register(fastifyStatic, { root: PAGES });
-    origin = await pages.listen({ host: '127.0.0.1', port: 0 });
+    pages = await servePages();
+    origin = pages.origin;
     browser = await openBrowser();
   });
   afterAll(async () => {

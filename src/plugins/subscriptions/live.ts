@@ -1,6 +1,7 @@
 import type { Plugin } from '../../gateway/plugin.ts';
 import type { Live } from './connection.ts';
 import { eventStreams } from './event-streams.ts';
+import { revalidated } from './revalidated.ts';
 import { openSubscriptions } from './subscriptions.ts';
 import { webSockets } from './web-sockets.ts';
 
@@ -14,6 +15,7 @@ export function openLive(settings: { readonly most: number; readonly pollMs: num
       const { enter, holderOf, wording } = gateway;
       live = { enter, holderOf, subscriptions: openSubscriptions(gateway, { ...settings, wording }) };
     },
+    request: revalidated,
     metrics: [
       {
         kind: 'gauge',
