@@ -24,8 +24,13 @@ export interface TrackedHandler {
   goesOver(connection: ServiceConnection): void;
 }
 
-/** Opens two dispatchers: one keeps connections alive, the other opens one per request. */
-export function openConnections(proxy: OutgoingProxy) {
+/**
+ * Opens two dispatchers: one keeps connections alive, the other opens one per request. Each request has a connection of
+ * its own: undici would have all requests to an address wait for the first connection, to learn if it speaks HTTP/2, and
+ * share it then, so that one which hangs would hold them all.
+ * @param timeoutMs for opening a connection: a tunnel through a proxy, and the handshake within it
+ */
+export function openConnections(proxy: OutgoingProxy, timeoutMs: number) {
   const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
@@ -53,7 +58,12 @@ export function openConnections(proxy: OutgoingProxy) {
     }
   }
 
-  const limits = { connections: MAX_CONNECTIONS, maxResponseSize: MAX_RESPONSE_BYTES };
+  const limits = {
+    connections: MAX_CONNECTIONS,
+    maxResponseSize: MAX_RESPONSE_BYTES,
+    allowH2: false,
+    connectTimeout: timeoutMs,
+  };
   const tracked = (origin: string | URL, options: object) =>
     new Tracked(origin, options as ConstructorParameters<typeof Tracked>[1]);
   const open = (poolOptions: Pool.Options) => {
@@ -62,10 +72,18 @@ export function openConnections(proxy: OutgoingProxy) {
     const factory = (origin: string | URL, further: object) => new Pool(origin, { ...options, ...further });
     return proxy === null
       ? new Agent({ ...options, factory })
-      : new EnvHttpProxyAgent({ ...options, ...proxy, factory });
+      : new EnvHttpProxyAgent({
+          ...options,
+          ...proxy,
+          factory,
+          // A request for a tunnel has only the deadline of its client, by default five minutes.
+          clientFactory: (origin, further) =>
+            new Pool(origin, { ...further, allowH2: false, headersTimeout: timeoutMs }),
+          proxyTls: { allowH2: false },
+        });
   };
   const keepAliveAgent = open({ keepAliveTimeout: 30_000, pipelining: 1, factory: tracked });
-  const anew = open({ pipelining: 0, allowH2: false });
+  const anew = open({ pipelining: 0 });
 
   return {
     persistent: keepAliveAgent,
@@ -76,8 +94,9 @@ export function openConnections(proxy: OutgoingProxy) {
         if (answers > 0 && running === 0 && usedAtMs <= forgotten.usedAtMs) socket?.destroy();
       }
     },
+    /** Not undici's `close`, which would wait for connections that nobody waits for any longer. */
     async close() {
-      await Promise.all([keepAliveAgent.close(), anew.close()]);
+      await Promise.all([keepAliveAgent.destroy(), anew.destroy()]);
     },
   };
 }

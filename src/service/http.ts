@@ -54,7 +54,7 @@ export interface HttpOptions {
 export function createHttp(options: HttpOptions) {
   const { baseUrl, timeoutMs, now, steadyNow = now, proxy = null } = options;
   const { cachedBytes, issuesKeys } = options.bodies;
-  const connections = openConnections(proxy);
+  const connections = openConnections(proxy, timeoutMs);
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   /**

@@ -68,6 +68,18 @@ describe('a drawer', () => {
     expect(next).toMatchObject({ status: 'fulfilled', value: { width: 1 } });
   });
 
+  it('a drawer refuses what has waited for several drawings that took too long, and draws the next', async () => {
+    await using opened = open(1_500);
+    const outcomes = await Promise.allSettled(
+      ['hang', 'hang', 'hang', 'hang', 'a'].map((one) => opened.drawer.draw(order(one), 'a').drawing),
+    );
+    expect(outcomes.at(0)).toMatchObject({ reason: { code: 'OPERATION_TIMEOUT' } });
+    expect(outcomes.at(-1)).toMatchObject({
+      reason: { code: 'OVERLOADED', fields: { retryAfterSeconds: 2 } },
+    });
+    expect(await opened.drawer.draw(order('a'), 'a').drawing).toMatchObject({ width: 1 });
+  });
+
   it('a drawer ends a thread that has no more memory, and refuses what took it', async () => {
     await using opened = open();
     const [full, next] = await Promise.allSettled(

@@ -13,6 +13,9 @@ const RETRY_SECONDS = 2;
 /** Milliseconds for one drawing: the largest possible answer takes a second. */
 const LIMIT_MS = 20_000;
 
+/** An order waits for as long as so many drawings may take, then it is refused. */
+const MAX_LIMITS_WAITED = 2;
+
 /** Megabytes of the young generation of the thread's heap. */
 const YOUNG_MB = 4;
 
@@ -33,6 +36,11 @@ interface WaitingOrder {
   readonly settle: PromiseWithResolvers<Drawing>;
 }
 
+const tooMany = () =>
+  new Failure('OVERLOADED', 'Too many pictures wait to be drawn. Ask again a little later.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+
 /** Waiting orders, drawn round-robin by visitor. */
 class OrdersByVisitor {
   /** First the visitor whose last turn was longest ago. Several visitors may wait for the same order. */
@@ -45,10 +53,7 @@ class OrdersByVisitor {
     const isOneTooMany = !all.has(waiting) && all.size >= MAX_ORDERS.all;
     const isFirst = all.size === 0;
     const bytes = [...all.add(waiting)].reduce((sum, { order }) => sum + order.body.length, 0);
-    if (orders.size >= MAX_ORDERS.each || isOneTooMany || (!isFirst && bytes > maxBytes))
-      throw new Failure('OVERLOADED', 'Too many pictures wait to be drawn. Ask again a little later.', {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
+    if (orders.size >= MAX_ORDERS.each || isOneTooMany || (!isFirst && bytes > maxBytes)) throw tooMany();
     this.#byVisitor.set(visitor, orders.add(waiting));
   }
 
@@ -64,9 +69,16 @@ class OrdersByVisitor {
     if (next === undefined) return undefined;
     this.#byVisitor.delete(visitor);
     this.#byVisitor.set(visitor, orders);
-    for (const [name, waiting] of this.#byVisitor)
-      if (waiting.delete(next) && waiting.size === 0) this.#byVisitor.delete(name);
+    this.delete(next);
     return next;
+  }
+
+  /** True if it was waiting. */
+  delete(order: WaitingOrder): boolean {
+    const isWaiting = this.has(order);
+    for (const [name, orders] of this.#byVisitor)
+      if (orders.delete(order) && orders.size === 0) this.#byVisitor.delete(name);
+    return isWaiting;
   }
 
   #all(): Set<WaitingOrder> {
@@ -101,8 +113,11 @@ export class Drawer {
     const waiting = { order, settle: Promise.withResolvers<Drawing>() };
     this.#waiting.add(waiting, visitor, this.#bounds.waitingBytes);
     this.#next();
+    const timer = setTimeout(() => {
+      if (this.#waiting.delete(waiting)) waiting.settle.reject(tooMany());
+    }, MAX_LIMITS_WAITED * this.#limitMs).unref();
     return {
-      drawing: waiting.settle.promise,
+      drawing: waiting.settle.promise.finally(() => clearTimeout(timer)),
       join: (other: string) => {
         if (this.#waiting.has(waiting)) this.#waiting.add(waiting, other, this.#bounds.waitingBytes);
       },
