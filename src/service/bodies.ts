@@ -17,9 +17,6 @@ import {
 /** An error of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
 
-/** The cause of a failure: something between us and the service answered in its place. */
-export class PageInstead extends Error {}
-
 /** Makes the failure of an answer that breaks the specification. */
 export function unspecified(call: Call, detail: string, cause?: unknown): Failure {
   return new Failure(

@@ -1,9 +1,10 @@
 import { excerpt, Failure, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
-import { PageInstead, unspecified } from './bodies.ts';
+import { unspecified } from './bodies.ts';
 import type { Answer, Call } from './call.ts';
 import { keyIn, LEAST_KEY_LENGTH } from './echoed-keys.ts';
+import { LASTING_STATUSES, Lasting } from './lasting-failures.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
@@ -78,11 +79,12 @@ export function refused(
 
 function pageInstead(status: number, { route }: Call): Failure {
   const words = `Something between the gateway and the service answered in its place, with status ${status}.`;
+  // It may take retries for an attack.
   return new Failure(
     'UPSTREAM_UNAVAILABLE',
     words,
     { route, detail: undefined },
-    { cause: new PageInstead(words) },
+    { cause: new Lasting(words) },
   );
 }
 
@@ -141,10 +143,20 @@ const REFUSALS: Readonly<Record<number, readonly [FailureCode, message: string]>
 };
 
 function failureOf(status: number, detail: string | undefined, call: Call): Failure {
+  if (LASTING_STATUSES.has(status)) {
+    const words = `The service answered with status ${status}, as it would again: check COUNTRY_DATA_URL, and what stands before the service.`;
+    const fields = { route: call.route, detail, retryable: false };
+    return new Failure('UPSTREAM_UNAVAILABLE', words, fields, { cause: new Lasting(words) });
+  }
   const refusal =
     status >= 500 ? (['UPSTREAM_UNAVAILABLE', 'The service failed.'] as const) : REFUSALS[status];
-  if (refusal === undefined) return unspecified(call, detail ?? `unexpected status ${status}`);
+  if (refusal === undefined) return unspecified(call, detail ?? unexpected(status));
   return new Failure(...refusal, { route: call.route, detail });
+}
+
+function unexpected(status: number): string {
+  if (status < 300 || status > 399) return `unexpected status ${status}`;
+  return `a redirect (status ${status}), which is not followed, since the key goes to no other address: set COUNTRY_DATA_URL to where the service is`;
 }
 
 /** True if words under another status are those of a 429. */

@@ -157,17 +157,15 @@ export class CallGate {
   #failure(why: Failure, { route }: Call, { lengths, endsAtMs }: Pause): Failure {
     if (lengths === REFUSALS) return why.with({ route });
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - this.#now()) / 1000));
-    return new Failure(
-      'UPSTREAM_UNAVAILABLE',
-      'The service has not answered on this route lately, so nothing was sent.',
-      {
-        route,
-        detail: why.fields.detail,
-        attempts: 0,
-        retryAfterSeconds,
-        retryAt: new Date(this.#wallNow() + retryAfterSeconds * 1000).toISOString(),
-      },
-    );
+    const words = 'The service has not answered on this route lately, so nothing was sent.';
+    return new Failure('UPSTREAM_UNAVAILABLE', why.retryable ? words : `${words} ${why.message}`, {
+      route,
+      detail: why.fields.detail,
+      retryable: why.fields.retryable,
+      attempts: 0,
+      retryAfterSeconds,
+      retryAt: new Date(this.#wallNow() + retryAfterSeconds * 1000).toISOString(),
+    });
   }
 
   #roundsOf({ route }: Call, tenant: Tenant): Rounds {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, errors } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
-import { Failure } from '../shared/errors.ts';
+import { asError, Failure } from '../shared/errors.ts';
 import type { Transport } from './attempt.ts';
 import { read, readText, Unreadable, unspecified } from './bodies.ts';
 import { type Answer, type Call, isElsewhere } from './call.ts';
@@ -10,6 +10,7 @@ import { openConnections } from './connections.ts';
 import { withoutEchoedKey } from './echoed-keys.ts';
 import { health } from './endpoints.ts';
 import { Broken, exchange, Forgotten, Late, type Received } from './exchange.ts';
+import { Lasting, lastingReason } from './lasting-failures.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Read } from './repeated-rows.ts';
 import type { Sending } from './sending.ts';
@@ -157,7 +158,12 @@ function failureIn(error: unknown, call: Call): unknown {
   const cause = error instanceof Forgotten ? error : error.cause;
   if (cause instanceof errors.ResponseExceededMaxSizeError)
     return unspecified(call, 'the body is too large', cause);
-  return new Failure('UPSTREAM_UNAVAILABLE', 'The connection to the service broke.', { route }, { cause });
+  const reason = lastingReason(asError(cause, 'The connection broke.'));
+  if (reason === null)
+    return new Failure('UPSTREAM_UNAVAILABLE', 'The connection to the service broke.', { route }, { cause });
+  const words = `The service can't be reached. ${reason}.`;
+  const lasting = new Lasting(words, { cause });
+  return new Failure('UPSTREAM_UNAVAILABLE', words, { route, retryable: false }, { cause: lasting });
 }
 
 /** Joins repeated headers: one value per name. */

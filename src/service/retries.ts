@@ -1,7 +1,7 @@
 import { Failure } from '../shared/errors.ts';
-import { PageInstead } from './bodies.ts';
 import type { Send } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
+import { Lasting } from './lasting-failures.ts';
 import { isWithheld, type Outage } from './outage.ts';
 
 /** Upper bound of the jitter, in milliseconds. */
@@ -15,7 +15,7 @@ const MOST_RETRIES = 10;
 const MAX_AWAY_SECONDS = 5;
 
 /**
- * Retries after a 5xx or a broken connection, and after nothing else, with exponential backoff and full jitter. A retry
+ * Retries after a 5xx or a broken connection that the next attempt may not meet ({@link Lasting}), and after nothing else, with exponential backoff and full jitter. A retry
  * budget of a tenth of all calls keeps a service in trouble from several times its load. If the service has said when it
  * will be back, no attempt is made earlier, and none if that is more than MAX_AWAY_SECONDS. The failure that comes out
  * states its attempts.
@@ -72,8 +72,7 @@ function isPassing(error: unknown): error is Failure {
     error instanceof Failure &&
     error.code === 'UPSTREAM_UNAVAILABLE' &&
     !isWithheld(error) &&
-    // Whatever answered in the service's place outlasts a retry, and may take retries for an attack.
-    !(error.cause instanceof PageInstead) &&
+    !(error.cause instanceof Lasting) &&
     awaySeconds(error) <= MAX_AWAY_SECONDS
   );
 }
