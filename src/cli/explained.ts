@@ -21,7 +21,7 @@ export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error 
 /** One line if the operator can fix the error, otherwise the stack. */
 export function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isTold = [ConfigError, CommandError, FileError].some((kind) => error instanceof kind);
-  if (isTold || 'syscall' in error) return error.message;
+  const isForUsers = [ConfigError, CommandError, FileError].some((kind) => error instanceof kind);
+  if (isForUsers || 'syscall' in error) return error.message;
   return error.stack ?? error.message;
 }

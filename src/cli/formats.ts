@@ -4,7 +4,7 @@ import type { GraphQLError } from 'graphql';
 import type { tablesInAnswer } from '../graphql/request/answer-tables.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 import { messageOf } from '../shared/errors.ts';
-import { faultAt, readText, shownLine, textIn } from '../shared/text-files.ts';
+import { fileErrorAt, readText, shownLine, textIn } from '../shared/text-files.ts';
 
 /** An error that the user can fix, who reads its message and no stack. */
 export class CommandError extends Error {
@@ -69,7 +69,7 @@ export async function graphqlIn(text: string, file: string): Promise<string> {
   } catch (error) {
     // A text that is nested too deeply fails otherwise.
     const { line = 1 } = (error as GraphQLError).locations?.[0] ?? {};
-    throw faultAt(file, 'no GraphQL', line, `${messageOf(error)}, at ${shownLine(text, line)}`);
+    throw fileErrorAt(file, 'no GraphQL', line, `${messageOf(error)}, at ${shownLine(text, line)}`);
   }
 }
 

@@ -10,8 +10,8 @@ export class FileError extends Error {
   override readonly name = 'FileError';
 }
 
-export const faultAt = (file: string, problem: string, line: number, found: string) =>
-  new FileError(`${file} is ${problem} in line ${line}: ${found}`);
+export const fileErrorAt = (file: string, problem: string, line: number, detail: string) =>
+  new FileError(`${file} is ${problem} in line ${line}: ${detail}`);
 
 /** Characters of a line that are repeated. */
 const SHOWN_LENGTH = 80;
@@ -52,8 +52,8 @@ export function textIn(bytes: Uint8Array, file: string): string {
     const [before = ''] = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes).split('\ufffd', 1);
     const offset = Buffer.byteLength(before, encoding === 'utf-8' ? 'utf8' : 'utf16le');
     const byte = bytes[offset]?.toString(16).padStart(2, '0').toUpperCase();
-    const found = `the byte ${byte} stands there. Save the file as UTF-8.`;
-    throw faultAt(file, `no ${encoding.toUpperCase()}`, linesOf(before).length, found);
+    const detail = `the byte ${byte} stands there. Save the file as UTF-8.`;
+    throw fileErrorAt(file, `no ${encoding.toUpperCase()}`, linesOf(before).length, detail);
   }
 }
 
@@ -83,13 +83,13 @@ export function jsonIn(text: string, file: string, firstLine = 1): unknown {
   if (isDeepJson(text)) {
     const number = badLineIn(text, isDeepJson);
     const problem = `nested more than ${MAX_NESTING} levels deep`;
-    throw faultAt(file, problem, firstLine + number - 1, shownLine(text, number));
+    throw fileErrorAt(file, problem, firstLine + number - 1, shownLine(text, number));
   }
   try {
     return parseExactly(text);
   } catch (error) {
     const number = badLineIn(text, isNoBeginning);
-    throw faultAt(file, 'no JSON', firstLine + number - 1, syntaxProblem(messageOf(error), text, number));
+    throw fileErrorAt(file, 'no JSON', firstLine + number - 1, syntaxProblem(messageOf(error), text, number));
   }
 }
 
@@ -117,8 +117,8 @@ export function checked<Schema extends z.ZodType>(
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
   const problems = error.issues.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
-    const { line, found } = placeOf(path, value, text);
-    const got = found === undefined ? '' : ` (got ${shown(JSON.stringify(found))})`;
+    const { line, wrongValue } = placeOf(path, value, text);
+    const got = wrongValue === undefined ? '' : ` (got ${shown(JSON.stringify(wrongValue))})`;
     return `${[`${file}, line ${firstLine + line - 1}`, ...path.map(String), message].join(': ')}${got}`;
   });
   throw new FileError(problems.join('\n'));
@@ -127,14 +127,14 @@ export function checked<Schema extends z.ZodType>(
 /** The line of a value of an object; within lists, that of the list. */
 function placeOf(path: readonly PropertyKey[], value: unknown, text: string) {
   let at = 0;
-  let found = value;
+  let wrongValue = value;
   let isFollowed = true;
   for (const key of path) {
-    found = (found as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key];
-    isFollowed &&= typeof key === 'string' && found !== undefined;
+    wrongValue = (wrongValue as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key];
+    isFollowed &&= typeof key === 'string' && wrongValue !== undefined;
     if (isFollowed) at = Math.max(at, text.indexOf(JSON.stringify(key), at));
   }
-  return { line: linesOf(text.slice(0, at)).length, found };
+  return { line: linesOf(text.slice(0, at)).length, wrongValue };
 }
 
 /** The number of the first line that makes a text bad, whatever follows. */
