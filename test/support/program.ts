@@ -104,6 +104,7 @@ export async function openProgram({
   const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env }, plugins);
   const operations: OperationEvent[] = [];
   const problems: unknown[] = [];
+  const warnings: string[] = [];
   const metrics = createMetrics();
   const observer = {
     ...metrics,
@@ -112,6 +113,9 @@ export async function openProgram({
       metrics.operation(event);
     },
     note() {},
+    warn(words: string) {
+      warnings.push(words);
+    },
     outage(outage: StoreOutage) {
       problems.push(outage);
       metrics.outage?.(outage);
@@ -147,6 +151,7 @@ export async function openProgram({
     service,
     operations,
     problems,
+    warnings,
     /** Evicts cached values, as the program does if memory is low. */
     shrink: gateway.shrink,
     /** Issued keys, if the gateway issues any. */

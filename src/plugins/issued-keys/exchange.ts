@@ -76,6 +76,8 @@ export class Exchange {
   readonly #looks = new Map<string, Promise<IssuedKey | null>>();
   /** Keys by name; only the operator's own settings name any. */
   readonly #named = new Map<string, Promise<NamedKey>>();
+  /** Names without a working key, which the operator has been warned of. */
+  readonly #missing = new Set<string>();
   readonly #budgets = createLru<KeyBudget>(MOST.keys);
   readonly #visitors: Visitors;
   /** Listeners to the end of a key, by its digest. */
@@ -189,16 +191,23 @@ export class Exchange {
     this.#named.set(name, pendingKey);
     const { digest, readAtMs } = await pendingKey;
     const key = digest === null ? null : await this.#look(digest);
-    if (key !== null && key.revokedAt === null && this.#ended(key) === null) return key;
+    if (key !== null && key.revokedAt === null && this.#ended(key) === null) {
+      this.#missing.delete(name);
+      return key;
+    }
     // Another key may have taken its place.
     if (performance.now() - readAtMs >= ABSENT_MS) {
       if (this.#named.get(name) === pendingKey) this.#named.delete(name);
       return this.#findNamed(name);
     }
-    throw new Failure(
-      'KEY_EXPIRED',
-      `There is no valid issued key ${name} that makes this public. Its operator can create one: country-graph keys create ${name}`,
-    );
+    if (!this.#missing.has(name)) {
+      this.#missing.add(name);
+      this.#host.warn(
+        `There is no valid issued key ${name}, so nobody without a key can be answered. Create it: country-graph keys create ${name}`,
+      );
+    }
+    // Whoever asks is a stranger.
+    throw new Failure('KEY_EXPIRED', 'This is not public at present. The operator has been told.');
   }
 
   async #readNamed(name: string): Promise<NamedKey> {

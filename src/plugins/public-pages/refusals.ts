@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
 import { isObject } from '../../service/records/envelope.ts';
-import { errorBody, type Failure } from '../../shared/errors.ts';
+import { errorBody, type Failure, type FailureCode } from '../../shared/errors.ts';
 import { pagePolicy, refusalPage, type ShownRefusal } from './page.ts';
 
 export const HTML = 'text/html; charset=utf-8';
@@ -10,8 +10,10 @@ export const JSON_TEXT = 'application/json; charset=utf-8';
 /** Longer answers certainly have data, and are not parsed for errors. */
 const MOST_READ_BYTES = 4_000_000;
 
-/** These concern the operator's key: visitors have none to send. */
-const OF_OPERATOR: Readonly<Record<string, number>> = { UNAUTHENTICATED: 403, KEY_EXPIRED: 403 };
+/** These concern the operator's key: visitors have none to send, and learn nothing of it. */
+const OF_OPERATOR: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'KEY_EXPIRED']);
+
+const NOT_PUBLIC = 'This is not public at present.';
 
 interface PictureRefusal extends ShownRefusal {
   /** The errors in the shape of `/graphql`. */
@@ -26,14 +28,21 @@ export function refusalIn(status: number, body: string): PictureRefusal | null {
   const [first] = Array.isArray(errors) ? errors : [];
   if (!isObject(first) || (status === 200 && !isNothing(data))) return null;
   const { code = 'INTERNAL_SERVER_ERROR' } = isObject(first.extensions) ? first.extensions : {};
-  const fitting = OF_OPERATOR[String(code)] ?? (status === 200 ? statusOfError(first) : status);
+  if (OF_OPERATOR.has(String(code))) return notPublic(code as FailureCode, first.extensions);
+  const fitting = status === 200 ? statusOfError(first) : status;
   return { status: fitting, code: String(code), message: String(first.message), body };
 }
 
 export function refusalOf({ code, message, fields, retryable }: Failure, requestId: string): PictureRefusal {
-  const status = OF_OPERATOR[code] ?? statusOfError({ extensions: { code } });
+  if (OF_OPERATOR.has(code)) return notPublic(code, { requestId });
+  const status = statusOfError({ extensions: { code } });
   const body = errorBody(code, message, { retryable, ...fields, requestId });
   return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
+}
+
+function notPublic(code: FailureCode, extensions: unknown): PictureRefusal {
+  const { requestId } = extensions as { readonly requestId?: string };
+  return { status: 403, code, message: NOT_PUBLIC, body: errorBody(code, NOT_PUBLIC, { requestId }) };
 }
 
 export function badRequest(
