@@ -116,11 +116,16 @@ export function checked<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
-  const problems = error.issues.slice(0, MAX_PROBLEMS).map(({ path, message }) => {
-    const { line, wrongValue } = placeOf(path, value, text);
-    const got = wrongValue === undefined ? '' : ` (got ${shown(JSON.stringify(wrongValue))})`;
-    return `${[`${file}, line ${firstLine + line - 1}`, ...path.map(String), message].join(': ')}${got}`;
-  });
+  // A value of the wrong type breaks further rules.
+  const issues = new Map(error.issues.toReversed().map((issue) => [issue.path.join('\n'), issue]));
+  const problems = [...issues.values()]
+    .reverse()
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => {
+      const { line, wrongValue } = placeOf(path, value, text);
+      const got = wrongValue === undefined ? '' : ` (got ${shown(JSON.stringify(wrongValue))})`;
+      return `${[`${file}, line ${firstLine + line - 1}`, ...path.map(String), message].join(': ')}${got}`;
+    });
   throw new FileError(problems.join('\n'));
 }
 

@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadSqlite } from '../../cache/sqlite.ts';
 import { packing } from '../../cache/unpacked-store.ts';
 import { keyOption } from '../../cli/given-key.ts';
+import { onParentLost } from '../../cli/lost-parent.ts';
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, definePlugin } from '../../gateway/plugin.ts';
@@ -48,11 +49,13 @@ async function record(
   options: RecordOptions,
   { env, plugins, openSandbox }: CommandHost,
 ): Promise<number> {
+  using signals = takeSignals(env);
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-record-'));
   const database = join(folder, 'recorded.db');
-  const given = readConfig(env, plugins);
-  const sandbox = given.countryDataUrl === undefined ? await openSandbox() : undefined;
+  let sandbox: Awaited<ReturnType<typeof openSandbox>> | undefined;
   try {
+    const given = readConfig(env, plugins);
+    if (given.countryDataUrl === undefined) sandbox = await openSandbox();
     const key = (await keyOf(options, env)) ?? sandbox?.keys.team;
     const config = {
       ...lasting(given),
@@ -77,7 +80,8 @@ async function record(
     });
     const server = createServer({ config, gateway, metrics: createMetrics(), log, demoKeys: null });
     const { url } = await server.listen();
-    const code = await run(file, args, { ...env, COUNTRY_GRAPH_URL: url }).finally(() => server.drain());
+    const run = runCommand(file, args, { ...env, COUNTRY_GRAPH_URL: url }, signals);
+    const code = await run.finally(() => server.drain());
     if (code !== 0) {
       process.stderr.write(`The command ended with exit code ${code}, so ${options.out} is as it was.\n`);
       return code;
@@ -94,18 +98,48 @@ async function record(
   }
 }
 
-/** Returns the exit code; 1 if a signal ended the command. */
-async function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  // The terminal sends its signals to the command too, which decides when to end.
-  const stay = () => {};
-  process.on('SIGINT', stay);
-  try {
-    const child = spawn(file, args, { env, stdio: 'inherit', shell: process.platform === 'win32' });
-    const [code] = (await once(child, 'exit')) as [number | null];
-    return code ?? 1;
-  } finally {
-    process.off('SIGINT', stay);
-  }
+/** Returns the exit code: for a command that a signal ended, as shells do. */
+async function runCommand(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  signals: ReturnType<typeof takeSignals>,
+): Promise<number> {
+  const { taken } = signals;
+  if (taken !== undefined) return codeOf(taken);
+  const child = spawn(file, args, { env, stdio: 'inherit', shell: process.platform === 'win32' });
+  signals.passTo(child);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return code ?? (signal === null ? 1 : codeOf(signal));
+}
+
+const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Takes signals that would end the program before its store is gone, and passes them on to the command. */
+function takeSignals(env: NodeJS.ProcessEnv) {
+  let command: ChildProcess | undefined;
+  let taken: NodeJS.Signals | undefined;
+  const take = (signal: NodeJS.Signals) => {
+    taken ??= signal;
+    // A terminal sends this one to the command too, which decides when to end.
+    if (signal !== 'SIGINT') command?.kill(signal);
+  };
+  for (const signal of ENDING) process.on(signal, take);
+  const lookNoMore = onParentLost(env, () => take('SIGTERM'));
+  return {
+    get taken() {
+      return taken;
+    },
+    passTo(child: ChildProcess): void {
+      command = child;
+    },
+    [Symbol.dispose](): void {
+      lookNoMore();
+      for (const signal of ENDING) process.off(signal, take);
+    },
+  };
 }
 
 async function recordedIn(path: string): Promise<readonly Fixture[]> {

@@ -1,5 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { runCommand } from '../../support/command.ts';
@@ -41,6 +43,53 @@ async function ask(url: string, key: string, query = QUERY) {
   });
   return response.text();
 }
+
+it.for([
+  ['a line that is null', 'null', 'line 3: must be {"name": …, "value": …} (got null)'],
+  ['20,000 brackets', '['.repeat(20_000), 'nested more than 500 levels deep in line 3: [[['],
+  ['a list as a name', '{"name":[],"value":[]}', 'line 3: name: must be a text (got [])'],
+  ['a figure that is none', '{"name":"latest KE a","value":[1]}', 'line 3: value: must be an answer'],
+  [
+    'an answer without a status',
+    '{"name":"answer /v1/countries","value":{"body":{}}}',
+    'line 3: value: must be',
+  ],
+  ['half a line', '{"name":"latest KE a"', 'is no JSON in line 3: '],
+])('fixtures are refused before anything is answered: %s', async ([, line, words]) => {
+  const malformed = join(folder, 'malformed.ndjson');
+  const head = '{"countryGraphFixtures":1,"recordedAt":"2026-11-28T16:24:07.067Z"}';
+  await writeFile(malformed, `${head}\n{"name":"latest KE b","value":[]}\n${line}\n`);
+  const { stdout, stderr, code } = await runCommand(['serve', '--offline', malformed], {
+    env: { PORT: '0' },
+  });
+  expect([stdout, code]).toEqual(['', 2]);
+  expect(stderr).toMatch(/^OFFLINE_FIXTURES: [^\n]*malformed\.ndjson[^\n]*\n$/);
+  expect(stderr).toContain(words);
+});
+
+it.for(['SIGTERM', 'SIGHUP'] as const)(
+  'a record that is ended leaves neither its store nor its command: %s',
+  async (signal) => {
+    const own = join(folder, signal);
+    await mkdir(own);
+    const stores = async () =>
+      (await readdir(own)).filter((name) => name.startsWith('country-graph-record-'));
+    const waiting = join(folder, 'waiting.mjs');
+    await writeFile(waiting, 'console.log(process.pid); setInterval(() => {}, 1_000);');
+    const child = spawn(
+      process.execPath,
+      ['bin/country-graph.cjs', 'record', '--out', file, '--', process.execPath, waiting],
+      { env: { PATH: process.env.PATH, TMPDIR: own }, stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const [line] = await once(child.stdout, 'data');
+    expect(await stores()).toHaveLength(1);
+    child.kill(signal);
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(128 + constants.signals[signal]);
+    expect(await stores()).toEqual([]);
+    expect(() => process.kill(Number(line), 0)).toThrow('ESRCH');
+  },
+);
 
 it('a recorded test run answers again from its file, under any key, the same bytes twice, and a second record differs in its time alone', async () => {
   await using sandbox = await startSandbox();
