@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
-import { sha256Of } from '../../src/graphql/request/persisted.ts';
+import { sha256Of, type TrustedDocument } from '../../src/graphql/request/persisted.ts';
 import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
 import { openFolder } from '../issued/issuing.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
@@ -25,6 +25,22 @@ function sizeOf(png: Buffer) {
   expect(png.subarray(1, 4).toString()).toBe('PNG');
   return [png.readUInt32BE(16), png.readUInt32BE(20)];
 }
+
+const meansOf = (
+  schema: Awaited<ReturnType<typeof openSchema>>,
+  listed: () => readonly TrustedDocument[],
+  onProblem: (problem: unknown) => void = () => {},
+) => ({
+  schema,
+  persisted: {
+    get listed() {
+      return listed();
+    },
+    async look() {},
+  },
+  onProblem,
+  leaveOut: null,
+});
 
 type Publishing = Awaited<ReturnType<typeof openPublishing>>;
 
@@ -341,9 +357,12 @@ describe('the key of a public document', () => {
   it('the key of a public document has to be there, to work, and to be allowed it', async () => {
     await using program = await openPublishing();
     expect(await refusal(program, '/c/lines.svg')).toMatchObject({ status: 403, code: 'KEY_EXPIRED' });
+    expect(program.warnings.filter((words) => words.startsWith('There is no valid'))).toEqual([
+      'There is no valid issued key page, so nobody without a key can be answered. Create it: country-graph keys create page',
+    ]);
     await program.issue({ name: 'page', expiresAt: '2026-03-10T12:10:00Z', tags: ['markets'] });
     await expect
-      .poll(async () => (await refusal(program, '/c/lines.svg')).code, { timeout: 3_000 })
+      .poll(async () => (await refusal(program, '/c/lines.svg')).code, { timeout: 30_000 })
       .toBe('DOCUMENT_NOT_ALLOWED');
     expect(await refusal(program, '/c/lines.svg')).toMatchObject({ status: 403 });
     expect((await program.at('/c/card.json?code=KE')).status).toBe(200);
@@ -353,9 +372,9 @@ describe('the key of a public document', () => {
       code: 'KEY_EXPIRED',
     });
     await program.issue({ name: 'page' });
-    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 3_000 }).toBe(200);
+    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 30_000 }).toBe(200);
     await program.desk.rotate('page', 0);
-    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 3_000 }).toBe(200);
+    await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 30_000 }).toBe(200);
     await program.desk.revoke('page');
     await expect.poll(async () => (await program.at('/c/lines.svg')).status, { timeout: 1_000 }).toBe(403);
     expect(program.requests()).toEqual([
@@ -363,6 +382,32 @@ describe('the key of a public document', () => {
       'GET /v1/data?country_codes=KE,NG&limit=1000&metric_keys=population_total',
     ]);
   });
+
+  it.for(['', '.json', '.csv', '.svg', '.png'])(
+    'the key of a public document, missing, revoked or refused by the service, is no business of visitors: %s',
+    async (ending) => {
+      await using program = await openPublishing({ env: { COUNTRY_DATA_KEY: 'refused-by-the-service' } });
+      const shown = async () => {
+        const reply = await program.at(`/c/dear${ending}`);
+        const text = await reply.text();
+        expect([reply.status, text]).toEqual([
+          403,
+          expect.stringContaining('This is not public at present.'),
+        ]);
+        expect(text.slice(text.indexOf('<body>') + 1)).not.toMatch(/country-graph|\bkeys?\b|detail/i);
+      };
+      await shown();
+      await program.issue({ name: 'page' });
+      const send = async () => {
+        await (await program.at(`/c/dear${ending}`)).text();
+        return program.requests();
+      };
+      await expect.poll(send, { timeout: 30_000 }).toEqual(['GET /v1/countries']);
+      await shown();
+      await program.desk.revoke('page');
+      await shown();
+    },
+  );
 
   it('the key of a public document has a budget, and a page says when it begins anew', async () => {
     await using program = await openPublishing();
@@ -683,9 +728,7 @@ describe('a file of public documents', () => {
     const listed = Object.values(documents).map((text) => ({ id: sha256Of(text), text }));
     const opening = openPublicDocuments(
       path,
-      schema,
-      () => listed,
-      () => {},
+      meansOf(schema, () => listed),
     );
     await expect(opening).rejects.toThrow(words);
     await expect(opening).rejects.toBeInstanceOf(ConfigError);
@@ -700,9 +743,7 @@ describe('a file of public documents', () => {
     writeFileSync(path, JSON.stringify({ card: { document: 'Card', key: 'page' } }));
     const { current, stop } = await openPublicDocuments(
       path,
-      schema,
-      () => listed,
-      () => {},
+      meansOf(schema, () => listed),
     );
     expect([...current().keys()]).toEqual(['card']);
     expect(parse(current().get('card')?.text ?? '').definitions).toHaveLength(1);
@@ -721,13 +762,12 @@ describe('a file of public documents', () => {
     const write = (published: object) => writeFileSync(path, JSON.stringify(published));
     write({ card: { document: 'Card', key: 'page' } });
     const problems: unknown[] = [];
-    const opened = await openPublicDocuments(
-      path,
+    const means = meansOf(
       schema,
       () => listed,
       (problem) => problems.push(problem),
-      10,
     );
+    const opened = await openPublicDocuments(path, means, 10);
     const names = () => [...opened.current().keys()];
     write({ card: { document: 'Card', key: 'page' }, second: { document: 'Card', key: 'page' } });
     await expect.poll(names).toEqual(['card', 'second']);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { runCommand } from '../support/command.ts';
@@ -85,6 +85,90 @@ describe('public pages over the sandbox', () => {
     expect(life.key).toBe('press');
     expect(JSON.parse(readFileSync(trusted, 'utf8'))[life.document]).toBe(LIFE);
   });
+
+  it('publish by several at once loses no page', async () => {
+    const [trusted, published] = [join(folder, 'six-trusted.json'), join(folder, 'six-public.json')];
+    const env = { TRUSTED_DOCUMENTS: trusted, PUBLIC_DOCUMENTS: published };
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const files = names.map((name) => join(folder, `six-${name}.graphql`));
+    for (const [i, path] of files.entries()) writeFileSync(path, LIFE.replace('2000', String(2001 + i)));
+    const runs = await Promise.all(files.map((path) => publish([path], env)));
+    expect(runs.map(({ code }) => code)).toEqual(names.map(() => 0));
+    const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+    expect(Object.keys(read(published)).sort()).toEqual(names.map((name) => `six-${name}`));
+    expect(Object.keys(read(trusted))).toHaveLength(6);
+    expect(
+      readdirSync(folder).filter((name) => name.startsWith('six-') && !name.endsWith('.graphql')),
+    ).toEqual(['six-public.json', 'six-trusted.json']);
+  }, 300_000);
+
+  it('pages are listed, and one is taken back', async () => {
+    expect((await publish([file, '--name', 'brief', '--title', 'In brief'])).code).toBe(0);
+    await expect.poll(async () => (await fetch(`${origin()}/c/brief`)).status, { timeout: 60_000 }).toBe(200);
+    const listed = await publish(['--list', '--url', origin()]);
+    expect(listed.stdout).toMatch(/^name +key +title +address\n/);
+    expect(listed.stdout).toMatch(new RegExp(`\nbrief +pages +In brief +${origin()}/c/brief\n`));
+    const [, stored = ''] = /They are stored in (.*)\n$/.exec(listed.stdout) ?? [];
+    expect(serving.printed()).toContain(`(kept in ${dirname(stored)})`);
+    const unpublish = (name: string) =>
+      runCommand(['unpublish', name], { env: { TMPDIR: folder }, bin: SOURCES });
+    expect(await unpublish('brief')).toMatchObject({
+      code: 0,
+      stdout: `brief is public no more (${stored}).\n`,
+    });
+    await expect.poll(async () => (await fetch(`${origin()}/c/brief`)).status, { timeout: 60_000 }).toBe(404);
+    expect((await publish(['--list'])).stdout).not.toContain('brief');
+    expect(await unpublish('brief')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^There is no page "brief" in /),
+    });
+  }, 300_000);
+
+  it('a page of the sandbox that this build can`t serve is left out with a remark, and damaged files are set aside', async () => {
+    const other = mkdtempSync(join(folder, 'other-'));
+    const start = () => startServing({ env: { TMPDIR: other }, bin: SOURCES, isLogKept: true });
+    const stop = async ({ child }: Serving) => {
+      child.kill();
+      await once(child, 'exit');
+    };
+    const first = await start();
+    await stop(first);
+    const [pages = ''] = readdirSync(other).map((name) => join(other, name));
+    const published = join(pages, 'public-documents.json');
+    const trusted = join(pages, 'trusted-documents.json');
+    const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+    const life = read(published)['life-expectancy'];
+    writeFileSync(trusted, JSON.stringify({ ...read(trusted), old: '{ nothing }' }));
+    writeFileSync(
+      published,
+      JSON.stringify({
+        ...read(published),
+        later: { ...life, licence: 'of a later release' },
+        old: { document: 'old', key: 'pages' },
+        none: null,
+      }),
+    );
+    const second = await start();
+    const statusOf = async (name: string) => (await fetch(new URL(`/c/${name}`, second.url))).status;
+    expect(await statusOf('life-expectancy')).toBe(200);
+    for (const name of ['later', 'old', 'none']) {
+      expect(await statusOf(name)).toBe(404);
+      expect(second.errors()).toMatch(
+        new RegExp(`"level":40,[^\\n]*"msg":"Left out of the public pages: [^\\n]*\\b${name}: `),
+      );
+    }
+    expect(second.errors()).not.toContain('"level":50');
+    await stop(second);
+
+    writeFileSync(published, '{"half');
+    const third = await start();
+    expect(third.printed()).toContain(
+      `${published} is no JSON in line 1: Unterminated string, at {"half. The files of the pages are set aside, as`,
+    );
+    expect((await fetch(new URL('/c/life-expectancy', third.url))).status).toBe(200);
+    expect(readFileSync(`${published}.damaged`, 'utf8')).toBe('{"half');
+    await stop(third);
+  }, 300_000);
 
   it.skipIf(!hasChromium)(
     'public pages over the sandbox are three clicks from a question to a frame elsewhere',

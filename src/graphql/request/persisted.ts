@@ -16,6 +16,8 @@ export interface PersistedTexts {
   readonly trusted: readonly TrustedDocument[] | null;
   /** The trusted documents, though others may run too; replaced when they change. */
   readonly listed: readonly TrustedDocument[];
+  /** Reads the trusted documents again if they have changed, for who has just read something that names them. */
+  look(): Promise<void>;
   stop(): void;
 }
 
@@ -61,6 +63,7 @@ export function createPersisted(): PersistedTexts {
     lists: () => false,
     trusted: null,
     listed: [],
+    async look() {},
     stop() {},
   };
 }

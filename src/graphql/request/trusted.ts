@@ -56,13 +56,15 @@ export async function openTrusted(
     get listed() {
       return file.content.trusted;
     },
+    look: file.look,
     stop: file.stop,
   };
 }
 
 /**
  * Re-reads a file, or the `.json` files of a folder, each time they change.
- * @param onProblem told why changed files can't be read: the earlier content stays until they can
+ * @param onProblem told why changed files can't be read, unless they can at the next look: files that belong together are
+ *   written one after the other. The earlier content stays until they can
  * @throws the error of the first read
  */
 export async function watchFiles<Content>(
@@ -70,37 +72,41 @@ export async function watchFiles<Content>(
   read: () => Promise<Content>,
   onProblem: (problem: unknown) => void,
   lookMs = LOOK_MS,
-): Promise<{ readonly content: Content; stop(): void }> {
+): Promise<{ readonly content: Content; look(): Promise<void>; stop(): void }> {
   let seen = await stateOf(path);
   let current: Content = await read();
+  let failedLooks = 0;
+  async function lookOnce() {
+    const state = await stateOf(path);
+    if (state !== seen) failedLooks = 0;
+    else if (failedLooks === 0) return;
+    seen = state;
+    try {
+      current = await read();
+      failedLooks = 0;
+    } catch (problem) {
+      failedLooks += 1;
+      if (failedLooks === 2) onProblem(problem);
+    }
+  }
+  let looks = Promise.resolve();
+  /** Begins after those under way, which may have read an earlier state. */
+  const look = () => {
+    looks = looks.then(lookOnce);
+    return looks;
+  };
   let isLooking = false;
-  // Files that belong together may be seen one after the other.
-  let isBroken = false;
   const timer = setInterval(async () => {
     if (isLooking) return;
     isLooking = true;
-    const state = await stateOf(path);
-    const isNew = state !== seen;
-    seen = state;
-    if (isNew || isBroken) {
-      await read().then(
-        (content) => {
-          current = content;
-          isBroken = false;
-        },
-        async (problem) => {
-          isBroken = true;
-          // One that has changed while it was read is new at the next look, which tells it then.
-          if (isNew && (await stateOf(path)) === state) onProblem(problem);
-        },
-      );
-    }
+    await look();
     isLooking = false;
   }, lookMs).unref();
   return {
     get content() {
       return current;
     },
+    look,
     stop: () => clearInterval(timer),
   };
 }
@@ -118,6 +124,7 @@ export function besideOtherDocuments(
     get listed() {
       return trusted.listed;
     },
+    look: trusted.look,
     stop: trusted.stop,
   };
 }

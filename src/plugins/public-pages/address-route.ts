@@ -90,17 +90,14 @@ export async function addressRoute(
   app: FastifyInstance,
   gateway: ComposedGateway,
   host: HttpHost,
-  file: string,
+  { file, leaveOut }: { readonly file: string; readonly leaveOut: ((words: string) => void) | null },
 ) {
   const { config, course, problem } = host;
   if (![DRAWING_CODE, NEEDED_FIELDS, PAGE_SCRIPT].every((built) => existsSync(built)))
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
-  const { current, stop } = await openPublicDocuments(
-    file,
-    gateway.schema,
-    () => gateway.persisted.listed,
-    (error) => problem(error, ''),
-  );
+  const { schema, persisted } = gateway;
+  const onProblem = (error: unknown) => problem(error, '');
+  const { current, stop } = await openPublicDocuments(file, { schema, persisted, onProblem, leaveOut });
   const isSynthetic = host.demoKeys !== null;
   const { sourceNames = NO_NAMES } = config;
   const bounds = pictureBounds(config);

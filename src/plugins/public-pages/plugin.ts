@@ -30,6 +30,11 @@ export const publicPages = definePlugin({
       description: 'make a page, a picture and data at an address of a file with one query; prints its frame',
       load: async () => (await import('./publish.ts')).addPublish,
     },
+    {
+      name: 'unpublish',
+      description: 'take a page back that publish has made',
+      load: async () => (await import('./publish.ts')).addUnpublish,
+    },
   ],
   sample: async (env) => (await import('./sample.ts')).sampleIn(env),
   open({ PUBLIC_DOCUMENTS: file }, pluginHost) {
@@ -44,7 +49,9 @@ export const publicPages = definePlugin({
       http: {
         async routes(app, host) {
           const { addressRoute } = await import('./address-route.ts');
-          served = await addressRoute(app, gateway, host, file);
+          const { isOfSandbox } = await import('./sample.ts');
+          const leaveOut = isOfSandbox(file) ? pluginHost.warn : null;
+          served = await addressRoute(app, gateway, host, { file, leaveOut });
         },
         models: {
           way: '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.',

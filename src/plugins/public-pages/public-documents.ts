@@ -22,12 +22,12 @@ import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
-import type { TrustedDocument } from '../../graphql/request/persisted.ts';
+import type { PersistedTexts, TrustedDocument } from '../../graphql/request/persisted.ts';
 import { watchFiles } from '../../graphql/request/trusted.ts';
 import { type PictureLook, presentKind } from '../../shared/drawings.ts';
 import { excerpt, Failure, messageOf } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
-import { checkedJson, readText } from '../../shared/text-files.ts';
+import { checked, checkedJson, readText } from '../../shared/text-files.ts';
 
 /** Parameters of an address that are no variables. */
 const LOOKS = ['theme', 'width', 'bare', 'bom', 'tips'] as const;
@@ -78,6 +78,13 @@ const PublicFile = z.record(
   }),
 );
 
+/** With the terms of any release. */
+export const PageTable = z.record(
+  z.string(),
+  z.unknown(),
+  'must be {"<name>": {"document": …, "key": …}, …}',
+);
+
 type PublicTerms = z.output<typeof PublicFile>[string];
 
 type PublicVariable = ReturnType<typeof variableOf>;
@@ -99,55 +106,48 @@ export interface PublicDocument {
   readonly table: AnswerTable | null;
 }
 
-type GivenDocuments = ReadonlyMap<string, PublicTerms>;
-
-function documentOrError(
-  given: GivenDocuments,
-  schema: GraphQLSchema,
-  listed: readonly TrustedDocument[],
-  onError: (error: string) => void,
-): ReadonlyMap<string, PublicDocument> {
-  const documents = new Map<string, PublicDocument>();
-  for (const [name, terms] of given) {
-    try {
-      documents.set(name, publicDocument(name, terms, schema, listed));
-    } catch (error) {
-      onError(`${name}: ${messageOf(error)}`);
-    }
-  }
-  return documents;
+interface Means {
+  readonly schema: GraphQLSchema;
+  readonly persisted: Pick<PersistedTexts, 'listed' | 'look'>;
+  readonly onProblem: (problem: unknown) => void;
+  /** Warned of what is left out; if null, a document that can't be public fails the file. */
+  readonly leaveOut: ((words: string) => void) | null;
 }
 
 /**
  * Opens the public documents of a file, which is read again when it changes. A changed file with errors is reported, and
  * ignored.
- * @throws ConfigError if the file can't be read, or one of its documents can't be public
+ * @throws ConfigError if the file can't be read, or one of its documents can't be public, unless these are left out
  */
 export async function openPublicDocuments(
   path: string,
-  schema: GraphQLSchema,
-  listed: () => readonly TrustedDocument[],
-  onProblem: (problem: unknown) => void,
+  { schema, persisted, onProblem, leaveOut }: Means,
   lookMs?: number,
 ) {
   const read = async () => {
-    const given = await readPublicFile(path);
-    const errors: string[] = [];
-    documentOrError(given, schema, listed(), (error) => errors.push(`\n  ${error}`));
-    if (errors.length > 0) throw new ConfigError(`PUBLIC_DOCUMENTS: ${path}:${errors.join('')}`);
-    return given;
+    const { pages, errors } = await pagesIn(path).catch((cause: unknown) => {
+      throw new ConfigError(`PUBLIC_DOCUMENTS: ${messageOf(cause)}`, { cause });
+    });
+    // It is written after the documents that it names, so these are read after it.
+    await persisted.look();
+    const documents = documentsOf(pages, schema, persisted.listed);
+    const all = [...errors, ...documents.errors];
+    if (all.length === 0) return pages;
+    if (leaveOut === null) throw new ConfigError(`PUBLIC_DOCUMENTS: ${[path, ...all].join('\n  ')}`);
+    for (const error of all) leaveOut(`Left out of the public pages: ${error}`);
+    return pages;
   };
   const file = await watchFiles(path, read, onProblem, lookMs);
-  let seen: { readonly content: GivenDocuments; readonly trusted: readonly TrustedDocument[] } | undefined;
+  let seen: { readonly content: Pages; readonly trusted: readonly TrustedDocument[] } | undefined;
   let documents: ReadonlyMap<string, PublicDocument> = new Map();
   return {
     /** A document that is no longer trusted is no longer public. */
     current() {
       const { content } = file;
-      const trusted = listed();
+      const trusted = persisted.listed;
       if (content !== seen?.content || trusted !== seen.trusted) {
         seen = { content, trusted };
-        documents = documentOrError(content, schema, trusted, () => {});
+        documents = documentsOf(content, schema, trusted).documents;
       }
       return documents;
     },
@@ -155,12 +155,35 @@ export async function openPublicDocuments(
   };
 }
 
-async function readPublicFile(path: string): Promise<GivenDocuments> {
-  try {
-    return new Map(Object.entries(checkedJson(PublicFile, await readText(path), path)));
-  } catch (cause) {
-    throw new ConfigError(`PUBLIC_DOCUMENTS: ${messageOf(cause)}`, { cause });
+type Pages = ReadonlyMap<string, PublicTerms>;
+
+function documentsOf(pages: Pages, schema: GraphQLSchema, listed: readonly TrustedDocument[]) {
+  const documents = new Map<string, PublicDocument>();
+  const errors: string[] = [];
+  for (const [name, terms] of pages) {
+    try {
+      documents.set(name, publicDocument(name, terms, schema, listed));
+    } catch (error) {
+      errors.push(`${name}: ${messageOf(error)}`);
+    }
   }
+  return { documents, errors };
+}
+
+/** Reads the terms of each page for itself. */
+async function pagesIn(path: string) {
+  const pages = new Map<string, PublicTerms>();
+  const errors: string[] = [];
+  const text = await readText(path);
+  for (const [name, terms] of Object.entries(checkedJson(PageTable, text, path))) {
+    try {
+      const page = checked(PublicFile, { [name]: terms }, text, path)[name];
+      if (page !== undefined) pages.set(name, page);
+    } catch (error) {
+      errors.push(messageOf(error));
+    }
+  }
+  return { pages, errors };
 }
 
 function publicDocument(

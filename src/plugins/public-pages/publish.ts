@@ -9,7 +9,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { CommandError, graphqlIn } from '../../cli/formats.ts';
+import { CommandError, formatted, graphqlIn } from '../../cli/formats.ts';
 import { readConfig } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
@@ -18,13 +18,15 @@ import { explained, PRICING_KEY } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import { frameOf } from '../../shared/drawings.ts';
 import { readText } from '../../shared/text-files.ts';
+import { addPages, type PageFiles, readPages, removePage } from './page-files.ts';
 import { headingOf, variablesOf } from './public-documents.ts';
-import { addTo, type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
+import { type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
 const EXAMPLES = `
-Over the sandbox, a gateway that runs shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and
+Over the sandbox, the gateway of this checkout shows the page within seconds. Else it reads TRUSTED_DOCUMENTS and
 PUBLIC_DOCUMENTS, which this writes; set them here as there.
 Examples:
+  country-graph publish --list
   country-graph publish life.graphql --title 'Life expectancy since $from'
   PUBLIC_URL=https://figures.example country-graph publish life.graphql --name life --key pages`;
 
@@ -33,24 +35,56 @@ interface PublishOptions {
   readonly title?: string;
   readonly key: string;
   readonly url: string;
+  readonly list?: true;
 }
+
+const urlOption = () =>
+  new Option('--url <url>', 'where the gateway is reached')
+    .env('PUBLIC_URL')
+    .default('http://127.0.0.1:4000');
 
 export function addPublish(command: Command, { env, plugins }: CommandHost): void {
   command
-    .argument('<file>', 'a file with one query')
+    .argument('[file]', 'a file with one query')
     .option('--name <name>', 'its name in addresses; left out, that of the file')
     .option('--title <title>', 'heading of the page, such as: Population since $from')
     .option('--key <name>', 'issued key that it runs under', 'pages')
-    .addOption(
-      new Option('--url <url>', 'where the gateway is reached')
-        .env('PUBLIC_URL')
-        .default('http://127.0.0.1:4000'),
-    )
+    .addOption(urlOption())
+    .option('--list', 'list the pages that there are, and say where they are stored')
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, options: PublishOptions) => {
+    .action(async (file: string | undefined, options: PublishOptions) => {
+      if (options.list) return console.log(await listOf(filesFor(env), options.url));
+      if (file === undefined) throw new CommandError('Name a file with one query, or say --list.');
       console.log(await publish(file, options, env, plugins));
     });
 }
+
+export function addUnpublish(command: Command, { env }: CommandHost): void {
+  command
+    .argument('<name>', 'its name in addresses')
+    .action(async (name: string) => console.log(await unpublish(name, filesFor(env))));
+}
+
+async function listOf(files: OwnedFiles, url: string): Promise<string> {
+  const pages = Object.entries(await readPages(files));
+  const rows = pages.map(([name, page]) => {
+    const { key, title } = (page ?? {}) as { readonly key?: unknown; readonly title?: unknown };
+    return [name, key, title ?? '', addressOf(name, url)];
+  });
+  const table = { path: 'pages', columns: ['name', 'key', 'title', 'address'], rows };
+  const words = rows.length === 0 ? 'There are no pages.\n' : formatted([table], 'table');
+  return `${words}They are stored in ${files.published}`;
+}
+
+async function unpublish(name: string, files: OwnedFiles): Promise<string> {
+  if (!Object.hasOwn(await readPages(files), name))
+    throw new CommandError(`There is no page ${JSON.stringify(name)} in ${files.published}.`);
+  await removePage(files, name, files.isSandbox);
+  const rest = files.isSandbox ? '' : ` Its document stays trusted (${files.trusted}).`;
+  return `${name} is public no more (${files.published}).${rest}`;
+}
+
+const addressOf = (name: string, url: string) => new URL(`c/${name}`, `${url.replace(/\/*$/, '')}/`).href;
 
 /**
  * Checks and prices a document, and writes it where the gateway finds it.
@@ -71,14 +105,13 @@ async function publish(
   const { price, variables } = await checked(text, onlyQueryOf(text, file), plugins).catch((error: Error) => {
     throw new CommandError(`${file}: ${error.message}`);
   });
-  const isSandbox = OF_PAGES.every((one) => env[one] === undefined);
-  const files = isSandbox ? sandboxFiles() : ownFiles(env);
+  const { isSandbox, ...files } = filesFor(env);
   if (isSandbox) await ownFolder(sandboxFiles().folder);
   const document = sha256Of(text);
-  await addTo(files.trusted, document, text);
   const key = isSandbox ? SANDBOX_PAGES_KEY : ownKey;
-  await addTo(files.published, name, { document, key, ...(title !== undefined && { title }) });
-  const page = new URL(`c/${name}`, `${url.replace(/\/*$/, '')}/`).href;
+  const terms = { document, key, ...(title !== undefined && { title }) };
+  await addPages(files, { [document]: text }, { [name]: terms });
+  const page = addressOf(name, url);
   return [
     `${name} is public under the issued key ${key} (${files.published}). ${price}`,
     ...(isSandbox ? [] : missingIn(env, key)),
@@ -131,6 +164,13 @@ function onlyQueryOf(text: string, file: string): Query {
   if (operation?.operation !== OperationTypeNode.QUERY || rest.length > 0)
     throw new CommandError(`${file} has to hold one query, and no other operation.`);
   return { operation, document };
+}
+
+type OwnedFiles = PageFiles & { readonly isSandbox: boolean };
+
+function filesFor(env: Env): OwnedFiles {
+  const isSandbox = OF_PAGES.every((one) => env[one] === undefined);
+  return { ...(isSandbox ? sandboxFiles() : ownFiles(env)), isSandbox };
 }
 
 /** Settings that name no file get a new one here; a folder of trusted documents gets one more file. */

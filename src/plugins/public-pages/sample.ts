@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Kernel, PluginHost, PluginSample } from '../../gateway/plugin.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
-import { ownBuild, packageFile } from '../../shared/own-version.ts';
-import { checkedJson, readText } from '../../shared/text-files.ts';
+import { packageFile } from '../../shared/own-version.ts';
+import { checkedJson, FileError, readText } from '../../shared/text-files.ts';
+import { addPages, type PageFiles, readPages } from './page-files.ts';
 
 /** Name of the issued key of pages over the sandbox. */
 export const SANDBOX_PAGES_KEY = 'pages';
+
+const Samples = z.record(z.string(), z.string());
 
 const SAMPLE_PAGE = 'life-expectancy';
 
@@ -18,6 +21,7 @@ const SAMPLES = packageFile('dist/graphiql/pages/samples.json');
 
 /** Over the sandbox, public pages are on unless one of these is set. */
 export const OF_PAGES = [
+  'COUNTRY_DATA_URL',
   'TRUSTED_DOCUMENTS',
   'PUBLIC_DOCUMENTS',
   'COUNTRY_DATA_KEY',
@@ -26,9 +30,10 @@ export const OF_PAGES = [
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** In this user's own folder, so that `publish` can add to them. */
-export function sandboxFiles() {
-  const folder = join(tmpdir(), `country-graph-${process.getuid?.() ?? 'user'}-${ownBuild().version}`);
+/** In a folder of this user and this checkout, so that `publish` can add to them. */
+export function sandboxFiles(): PageFiles & { readonly folder: string } {
+  const checkout = sha256Of(packageFile('')).slice(0, 12);
+  const folder = join(tmpdir(), `country-graph-${process.getuid?.() ?? 'user'}-${checkout}`);
   return {
     folder,
     trusted: join(folder, 'trusted-documents.json'),
@@ -38,31 +43,47 @@ export function sandboxFiles() {
 
 /** Settings for public pages over the sandbox; null if the operator has their own, or the pages are not built. */
 export async function sampleIn(env: Env): Promise<PluginSample | null> {
-  const isOwn = env.COUNTRY_DATA_URL !== undefined || OF_PAGES.some((name) => env[name] !== undefined);
+  const isOwn = OF_PAGES.some((name) => env[name] !== undefined);
   const isPlain = env.MEMORY_MB === undefined && env.SUBGRAPH_PREFIX === undefined && env.MCP !== 'on';
   const isFit = (env.CACHE_URL ?? 'memory:') === 'memory:' && (env.WORKERS ?? '1') === '1';
   if (isOwn || !isFit || !isPlain || !existsSync(SAMPLES)) return null;
-  const { folder, trusted, published } = sandboxFiles();
+  const files = sandboxFiles();
+  let damage: string;
   try {
-    await ownFolder(folder);
-    for (const [name, text] of Object.entries(await readTable(SAMPLES))) {
-      const document = sha256Of(String(text));
-      await addTo(trusted, document, text);
-      await addTo(published, name, { document, key: SANDBOX_PAGES_KEY });
-    }
+    await ownFolder(files.folder);
+    damage = await addSamples(files);
   } catch {
     // Without a folder for them, the sandbox has no pages.
     return null;
   }
   return {
     settings: {
-      TRUSTED_DOCUMENTS: trusted,
+      TRUSTED_DOCUMENTS: files.trusted,
       TRUSTED_DOCUMENTS_FOR: 'issued',
-      PUBLIC_DOCUMENTS: published,
+      PUBLIC_DOCUMENTS: files.published,
       COUNTRY_DATA_KEY: 'demo-team',
     },
-    words: (url) => `Public pages: ${new URL(`c/${SAMPLE_PAGE}`, url)}. Yours: country-graph publish FILE`,
+    words: (url) =>
+      `${damage}Public pages: ${new URL(`c/${SAMPLE_PAGE}`, url)}. Yours: country-graph publish FILE (kept in ${files.folder})`,
   };
+}
+
+/** Returns a sentence on what was set aside, since it was damaged: nobody has chosen these files. */
+async function addSamples(files: PageFiles): Promise<string> {
+  const texts = Object.entries(checkedJson(Samples, await readText(SAMPLES), SAMPLES));
+  const documents = Object.fromEntries(texts.map(([, text]) => [sha256Of(text), text]));
+  const pages = texts.map(([name, text]) => [name, { document: sha256Of(text), key: SANDBOX_PAGES_KEY }]);
+  const add = () => addPages(files, documents, Object.fromEntries(pages));
+  try {
+    await add();
+    return '';
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const damaged = [files.trusted, files.published].filter((file) => existsSync(file));
+    for (const file of damaged) await rename(file, `${file}.damaged`);
+    await add();
+    return `${error.message}. The files of the pages are set aside, as ${damaged.map((file) => `${basename(file)}.damaged`).join(' and ')}.\n`;
+  }
 }
 
 export async function ownFolder(folder: string): Promise<void> {
@@ -72,35 +93,24 @@ export async function ownFolder(folder: string): Promise<void> {
     throw new Error(`${folder} is another user's.`);
 }
 
-const Table = z.record(z.string(), z.unknown(), 'must be an object');
-
-async function readTable(path: string): Promise<Record<string, unknown>> {
-  return existsSync(path) ? checkedJson(Table, await readText(path), path) : {};
-}
-
-/** Replaces the file atomically, since a gateway may be reading it. */
-export async function addTo(path: string, name: string, value: unknown): Promise<void> {
-  const table = await readTable(path);
-  if (JSON.stringify(table[name]) === JSON.stringify(value)) return;
-  await writeFile(`${path}.${process.pid}`, `${JSON.stringify({ ...table, [name]: value }, null, 2)}\n`);
-  await rename(`${path}.${process.pid}`, path);
-}
-
 interface Desk {
   /** Null if no key of the name works. */
   newest(name: string): Promise<object | null>;
   create(terms: { readonly name: string }): Promise<unknown>;
 }
 
+/** True for the files of the sandbox, which no operator has named. */
+export const isOfSandbox = (published: string) => published === sandboxFiles().published;
+
 /** Creates the key of the sandbox's pages; warns the operator of any other that is missing. */
-export async function openKeys(path: string, kernel: Kernel, { warn }: PluginHost): Promise<void> {
+export async function openKeys(published: string, kernel: Kernel, { warn }: PluginHost): Promise<void> {
   const desk = kernel.api<{ readonly desk: Desk }>('issued-keys')?.desk;
   if (desk === undefined) return;
-  const documents = Object.values(await readTable(path).catch(() => ({})));
-  for (const name of new Set(documents.map((one) => (one as { readonly key?: unknown } | null)?.key))) {
+  const pages = Object.values(await readPages({ published }).catch(() => ({})));
+  for (const name of new Set(pages.map((page) => (page as { readonly key?: unknown } | null)?.key))) {
     // An unreachable store is no reason for a warning.
     if (typeof name !== 'string' || (await desk.newest(name).catch(() => ({}))) !== null) continue;
-    if (name === SANDBOX_PAGES_KEY && path === sandboxFiles().published) await desk.create({ name });
+    if (name === SANDBOX_PAGES_KEY && isOfSandbox(published)) await desk.create({ name });
     else warn(`PUBLIC_DOCUMENTS: there is no issued key ${name}. Make it: country-graph keys create ${name}`);
   }
 }
