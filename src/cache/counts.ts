@@ -1,3 +1,4 @@
+import type { SQLInputValue } from 'node:sqlite';
 import { LATE, within } from '../shared/async/within.ts';
 
 export interface Count {
@@ -107,14 +108,54 @@ const BUSY_MS = 1_000;
  */
 export async function openCountsFile(path: string, tables = '') {
   const sqlite = await import('./sqlite.ts');
-  const { inTransaction, loadSqlite, onceUnlocked, orClose, waitForNobody, withRoom } = sqlite;
+  const { inodeOf, inTransaction, lacksTable, loadSqlite, onceUnlocked, orClose, waitForNobody, withRoom } =
+    sqlite;
   const openDatabase = await loadSqlite();
-  const db = withRoom(path, () => openDatabase(path, BUSY_MS));
-  orClose(db, () => withRoom(path, () => db.exec(COUNTS + tables)));
-  waitForNobody(db);
-  const patiently = <T>(work: () => T): Promise<T> => onceUnlocked(work, BUSY_MS);
-  const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(db, work));
-  return { db, patiently, atOnce, close: async () => db.close() };
+  const open = () => {
+    const opened = withRoom(path, () => openDatabase(path, BUSY_MS));
+    orClose(opened, () => withRoom(path, () => opened.exec(COUNTS + tables)));
+    waitForNobody(opened);
+    return { opened, inode: inodeOf(path) };
+  };
+  let file = open();
+  /** A file that was deleted or replaced, or has lost a table, isn't the one that others use. */
+  function reopen(): void {
+    const last = file.opened;
+    file = open();
+    last.close();
+  }
+  const db = {
+    /** A statement of the file that is open when it runs. */
+    prepare(sql: string) {
+      let of = file.opened;
+      let statement = of.prepare(sql);
+      const current = () => {
+        if (of !== file.opened) {
+          of = file.opened;
+          statement = of.prepare(sql);
+        }
+        return statement;
+      };
+      return {
+        get: (...values: SQLInputValue[]) => current().get(...values),
+        all: (...values: SQLInputValue[]) => current().all(...values),
+        run: (...values: SQLInputValue[]) => current().run(...values),
+      };
+    },
+  };
+  const patiently = <T>(work: () => T): Promise<T> =>
+    onceUnlocked(() => {
+      if (inodeOf(path) !== file.inode) reopen();
+      try {
+        return work();
+      } catch (error) {
+        if (!lacksTable(error)) throw error;
+        reopen();
+        return work();
+      }
+    }, BUSY_MS);
+  const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(file.opened, work));
+  return { db, patiently, atOnce, close: async () => file.opened.close() };
 }
 
 export type CountsFile = Omit<Awaited<ReturnType<typeof openCountsFile>>, 'close'>;

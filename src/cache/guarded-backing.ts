@@ -155,7 +155,8 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
       await attempt('write', patient, () => backing.clear(prefix), undefined);
     },
     /** Returns null if the store could not tell. */
-    first: (name: string, value: string) => attempt('write', bounded, () => backing.first(name, value), null),
+    first: (name: string, value: string) =>
+      attempt('look at secrets', bounded, () => backing.first(name, value), null),
     onReturn: (listener: () => void) => void listeners.push(listener),
     sharedCounters: counted,
     leases: leased,

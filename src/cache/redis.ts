@@ -161,8 +161,9 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       }
     },
     async first(name, value) {
-      const takenState = await client.set(name, value, { condition: 'NX', GET: true });
-      return takenState ?? value;
+      // Mostly it is there, and a Redis that is full still reads.
+      const first = await client.get(name);
+      return first ?? (await client.set(name, value, { condition: 'NX', GET: true })) ?? value;
     },
     onReturn: (listener) => void client.on('ready', listener),
     async close() {

@@ -100,19 +100,34 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     if (!isPassing(error)) throw settingsError(`CACHE_URL: ${path} can't hold a cache: ${messageOf(error)}`);
   }
 
-  /** Damage may show at any time: the work that meets it fails, and later work finds another file. */
+  /** Later work must not find the closed file. */
+  function lose(used: ReturnType<typeof open>): void {
+    file = null;
+    isLost = true;
+    void used.close();
+  }
+
+  /**
+   * Damage may show at any time: the work that meets it fails, and later work finds another file. So it does if the file
+   * was deleted or replaced, or has lost a table: others would go on with another.
+   */
   async function withFile<T>(work: (opened: ReturnType<typeof open>) => Promise<T>): Promise<T> {
+    if (file !== null && inodeOf(path) !== file.inode) {
+      lose(file);
+      onError(
+        new Error(
+          `The file of the cache (${path}) was deleted or replaced. Another one is used from now on.`,
+        ),
+      );
+    }
     const used = file ?? opened();
     try {
       return await onceUnlocked(() => work(used), BUSY_TIMEOUT_MS);
     } catch (error) {
-      if (isDamage(error) && used === file) {
-        // Later work must not find the closed one.
-        file = null;
-        isLost = true;
-        void used.close();
+      if ((isDamage(error) || lacksTable(error)) && used === file) {
+        lose(used);
         // Another process may have been faster.
-        if (inodeOf(path) === used.inode) setAside(path, error, onError);
+        if (isDamage(error) && inodeOf(path) === used.inode) setAside(path, error, onError);
         opened();
       }
       throw error;
@@ -154,6 +169,8 @@ function storeIn(db: DatabaseSync) {
   const sweepLeases = db.prepare('DELETE FROM leases WHERE expires < ?');
   const sweepCounters = db.prepare('DELETE FROM shared_counters WHERE minute < ?');
   const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
+  const setFirst = db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)');
+  const firstOf = db.prepare('SELECT value FROM firsts WHERE name = ?');
   let writes = 0;
   const sweep = () => {
     sweepEntries.run(Date.now());
@@ -184,8 +201,9 @@ function storeIn(db: DatabaseSync) {
       clear.run(prefix, `${prefix}\u{10ffff}`);
     },
     async first(name, value) {
-      db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)').run(name, value);
-      return String(db.prepare('SELECT value FROM firsts WHERE name = ?').get(name)?.value ?? value);
+      const first = () => firstOf.get(name)?.value;
+      if (first() === undefined) setFirst.run(name, value);
+      return String(first() ?? value);
     },
     close: async () => db.close(),
   } satisfies Backing;
@@ -247,6 +265,10 @@ function isDamage(error: unknown): boolean {
   return DAMAGE.has(codeOf(error));
 }
 
+export function lacksTable(error: unknown): boolean {
+  return error instanceof Error && /^no such table/.test(error.message);
+}
+
 /** True if another try may succeed later. */
 function isPassing(error: unknown, codes = PASSING): error is Error {
   const isNoRoom = error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code));
@@ -274,7 +296,7 @@ function makePrivate(path: string): void {
   for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) chmodSync(path + ending, MODE);
 }
 
-function inodeOf(path: string): number {
+export function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 

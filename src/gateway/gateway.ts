@@ -116,6 +116,7 @@ export async function createGateway(parts: GatewayParts) {
       await running.stop();
       await service.upstream.close();
       await plugins.close();
+      stores.tenants.stop();
       await store?.close();
     },
   };

@@ -226,6 +226,9 @@ export class Tenants implements TenantTable {
     this.#use(tenant);
   }
 
+  /** Ends what keeps the digests the same for all who share the store. */
+  stop(): void {}
+
   /** To be called when digests change. */
   rename(): void {
     this.#atHand.clear();
@@ -277,11 +280,14 @@ function inBase64(text: string): string {
 
 const PEPPER_BYTES = 32;
 
+/** Milliseconds between looks at the pepper in the store. */
+const AGREE_MS = 1_000;
+
 /**
  * Opens the table of tenants, named by keyed digests of the `Authorization` header. Gateways that share a store must
  * agree on the pepper: if none is given, the first of them makes one and leaves it in the store; without a store it
- * lives as long as the process. If the store could not be reached, or has lost it, the pepper is read again as soon as
- * the store is back, since others may have left another there.
+ * lives as long as the process. A store may lose it while it runs (FLUSHALL, a file that is deleted): each gateway puts
+ * it back every second, or takes over the one that another has left there.
  */
 export async function openTenants(
   pepper: string | undefined,
@@ -298,12 +304,16 @@ export async function openTenants(
   }, now);
   if (pepper === undefined && store !== null) {
     const agree = async () => {
-      text = (await store.first('pepper', text)) ?? text;
+      const agreed = (await store.first('pepper', text)) ?? text;
+      if (agreed === text) return;
+      text = agreed;
       secret = createSecretKey(text, 'utf8');
       tenants.rename();
     };
     await agree();
     store.onReturn(() => void agree());
+    const timer = setInterval(() => void agree(), AGREE_MS).unref();
+    tenants.stop = () => clearInterval(timer);
   }
   return tenants;
 }

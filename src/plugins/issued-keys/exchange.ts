@@ -268,6 +268,7 @@ export class Exchange {
     this.#cached.delete(name);
     if (text === null) {
       this.#absent.set(name, true);
+      if (cachedKey !== undefined) this.#reportLoss(cachedKey.key);
       return null;
     }
     try {
@@ -283,6 +284,16 @@ export class Exchange {
         { attempts: 0, retryAfterSeconds: DAMAGED_SECONDS },
       );
     }
+  }
+
+  /** Keys are revoked, never deleted. */
+  #reportLoss({ name }: IssuedKey): void {
+    this.#host.problem(
+      new Error(
+        `The store (CACHE_URL) has lost the issued key ${name}, and maybe others: was it flushed, evicted or replaced? Restore it, or create the keys anew.`,
+      ),
+      'issued keys',
+    );
   }
 
   /** Once per damaged record. */
