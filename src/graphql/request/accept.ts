@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
 import { numberOf } from '../../shared/exact-json.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -39,23 +41,31 @@ function weightIn(parameters: readonly string[]): number {
   return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
-/** True if an answer may be of use. Apollo decides on the exact types. */
-export function mayAccept(accepts: string): boolean {
-  return accepts === '' || takes(accepts, /json|\/\*/i);
+const JSON_TYPE = 'application/json; charset=utf-8';
+const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
+
+/** `Accept` headers whose type is cached: one of 1,000 characters takes a while to weigh. */
+const chosen = new LRUCache<string, { readonly type: string | null }>({ max: 100 });
+const MAX_ACCEPT_CHARACTERS = 300;
+
+/** The `Content-Type` of an answer that is no table; null if the client takes none. By the same rule as Apollo Server. */
+export function contentTypeFor(accepts: string): string | null {
+  if (accepts === '') return JSON_TYPE;
+  const known = chosen.get(accepts);
+  if (known !== undefined) return known.type;
+  const type = new Negotiator({ headers: { accept: accepts } }).mediaType([JSON_TYPE, GRAPHQL_TYPE]) ?? null;
+  if (accepts.length <= MAX_ACCEPT_CHARACTERS) chosen.set(accepts, { type });
+  return type;
 }
 
-/** True if a client knows `application/graphql-response+json`, as its `Accept` header shows. */
+/** True if statuses tell how an operation went, which clients of `application/json` take for failures of the network. */
 export function isModern(accepts: string): boolean {
-  return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
+  return contentTypeFor(accepts) === GRAPHQL_TYPE;
 }
 
-/** For requests of which nothing ran. */
+/** For requests of which nothing ran, whatever the client takes. */
 export function refusalTypeFor(accepts: string): string {
-  return `application/${isModern(accepts) ? 'graphql-response+json' : 'json'}; charset=utf-8`;
-}
-
-function takes(accepts: string, type: RegExp): boolean {
-  return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
+  return contentTypeFor(accepts) ?? JSON_TYPE;
 }
 
 export const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;

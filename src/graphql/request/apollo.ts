@@ -24,7 +24,7 @@ import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { errorBody, excerpt, Failure, type FailureCode } from '../../shared/errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
-import { isModern, mayAccept, refusalTypeFor } from './accept.ts';
+import { contentTypeFor, isModern, refusalTypeFor } from './accept.ts';
 import { setRunHeaders } from './answer-headers.ts';
 import type { AnswersTable } from './answers.ts';
 import { writeBody } from './body.ts';
@@ -37,7 +37,7 @@ import { inputRefusal } from './input-limits.ts';
 import { limitRules } from './limit-rules.ts';
 import { extensionsOf, type OpenRun, type OperationRun, type RanOperation } from './operation-run.ts';
 import type { OperationsParts } from './operations-parts.ts';
-import { isExplained, type PlainRequest, type PlainRequests } from './plain-requests.ts';
+import { isExplained, type PlainRequest } from './plain-requests.ts';
 import { PREFLIGHTED_HEADERS } from './preflight.ts';
 import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
 import type { PreparedOperations } from './prepared-operations.ts';
@@ -69,7 +69,6 @@ function withoutSuggestion(message: string): string {
 
 /** The means of all stages, and the tables that all operations share. */
 interface RunMeans extends OperationsParts {
-  readonly plainRequests: PlainRequests;
   readonly operations: PreparedOperations;
   readonly execution: Execution;
   readonly answers: AnswersTable;
@@ -101,7 +100,7 @@ function subscribedByPost(schema: GraphQLSchema): GraphQLError {
  * were found valid before run by their plans; Apollo Server reads, validates and answers the rest.
  */
 export async function openRunning(openRun: OpenRun, parts: RunMeans) {
-  const { persisted, answers, plainRequests, execution } = parts;
+  const { persisted, answers, execution } = parts;
   const apollo = await openServer(parts);
 
   async function byApollo({ request, plain }: Incoming, run: OperationRun): Promise<GatewayResponse> {
@@ -139,7 +138,6 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
     const response = { status, headers, body: text };
     // An answer without a plan of its own is an error, or a price: that is another once something is cached.
     if (run.errors === null || written === null) return response;
-    plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not cached, and neither is its answer, but for those about the schema.
     if (plain !== null) {
       const isKnown = parts.operations.find(plain.params, run.context.caller.flow !== UNPROVEN) !== undefined;
@@ -321,7 +319,7 @@ function variablesFor(
   if (coerced === undefined) return null;
   const nullCondition = mayReadSchema(text) ? nullConditionIn(document, coerced) : null;
   if (nullCondition !== null) throw nullCondition;
-  if (!mayAccept(accepts))
+  if (contentTypeFor(accepts) === null)
     throw new GraphQLError('The client takes no answer of ours.', { extensions: { code: 'BAD_REQUEST' } });
   return coerced;
 }

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../service/caller.ts';
 import { isDeep } from '../../shared/exact-json.ts';
 import type { ErrorBehavior } from '../execution/field-errors.ts';
+import { contentTypeFor } from './accept.ts';
 import { hashIn } from './asked-operation.ts';
 import { UNPROVEN } from './callers.ts';
 import { errorBehaviorOf } from './on-error.ts';
@@ -92,13 +92,8 @@ export interface PlainRequest {
   readonly contentType: string;
 }
 
-const MAX_ACCEPTS = 100;
-const MAX_ACCEPT_CHARACTERS = 300;
-
 export class PlainRequests {
   readonly #persisted: PersistedTexts;
-  /** `Content-Type` by `Accept` header. */
-  readonly #contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
 
   constructor(persisted: PersistedTexts) {
     this.#persisted = persisted;
@@ -106,8 +101,8 @@ export class PlainRequests {
 
   /** Null if Apollo has to look at the request. */
   read(request: GatewayRequest, { flow }: Caller): PlainRequest | null {
-    const contentType = this.#contentTypes.get(request.headers.accept ?? '');
-    if (contentType === undefined || isExplained(request)) return null;
+    const contentType = contentTypeFor(request.headers.accept ?? '');
+    if (contentType === null || isExplained(request)) return null;
     const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
     if (params === null) return null;
     const { text, operationName = '', variables, onError } = params;
@@ -116,10 +111,5 @@ export class PlainRequests {
     if (given.includes('null') && hasInfinite(variables)) return null;
     const question = `${onError} ${operationName}\n${given}\n${text}`;
     return { params, question, mayReadSchema: mayReadSchema(text), contentType };
-  }
-
-  /** From Apollo's answer. */
-  learn(accepts: string, contentType: string): void {
-    if (accepts.length <= MAX_ACCEPT_CHARACTERS) this.#contentTypes.set(accepts, contentType);
   }
 }
