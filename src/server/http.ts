@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, hasCopy } from '../graphql/request/entity-tags.ts';
 import { withoutPort } from '../keys/visitor.ts';
 import { Failure } from '../shared/errors.ts';
@@ -80,6 +80,26 @@ export function headError({
 }
 
 const badRequest = (message: string) => ({ status: 400, code: 'BAD_REQUEST', message }) as const;
+
+export const marksOf = (requestId: string) => ({
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+});
+
+/**
+ * Has every answer of a scope name its request, and be taken for nothing but its type. A shared cache repeats an answer to
+ * others, whose requests it doesn't name.
+ */
+export function markAnswers(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(marksOf(request.id));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.getHeader('cache-control')?.toString().startsWith('public')) reply.removeHeader('x-request-id');
+    done(null, payload);
+  });
+}
 
 /** True also without a key: the fields that need one say so. */
 export function isWellFormed(authorization: string | undefined): boolean {

@@ -7,7 +7,7 @@ import { ChangedRequest, type GatewayRequest } from '../graphql/request/requests
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
-import { type AnswerSending, createOutgoing, requestIdOf, unlessLeft } from './http.ts';
+import { type AnswerSending, createOutgoing, markAnswers, requestIdOf, unlessLeft } from './http.ts';
 
 export type {
   ComposedGateway,
@@ -104,12 +104,12 @@ export async function createGateway({
       app.addHook('onRoute', (route) => {
         route.bodyLimit ??= config.maxBodyBytes;
       });
-      app.addHook('onRequest', (request, reply, done) => {
+      app.addHook('onRequest', (request, _reply, done) => {
         // The host names requests as it likes, but the name is sent in answers.
         request.id = requestIdOf(request, request.id);
-        reply.header('x-request-id', request.id);
         done();
       });
+      markAnswers(app);
       // In a scope of its own, since the prefix of a plugin holds for all routes that are registered in it.
       const graphql = { ...sending, gateway, isSubgraph: config.subgraph };
       await app.register(graphqlRoute, graphql);

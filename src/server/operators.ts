@@ -1,6 +1,6 @@
 import { Server as TcpServer } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
-import { NO_COMPILERS } from './http.ts';
+import { markAnswers, NO_COMPILERS, requestIdOf } from './http.ts';
 import { listenAt, notFound } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 import type { Course, ServerParts } from './server-parts.ts';
@@ -30,7 +30,12 @@ const BOUNDS = {
 
 /** Answers until the program ends, during a drain too. */
 export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts, course: Course) {
-  const app = fastify({ ...BOUNDS, forceCloseConnections: true });
+  const app = fastify({
+    ...BOUNDS,
+    forceCloseConnections: true,
+    genReqId: (request) => requestIdOf(request),
+  });
+  markAnswers(app);
   addOperatorRoutes(app, metrics, course);
   for (const { operators } of plugins.http) if (operators) app.register(async (scope) => operators(scope));
   app.setNotFoundHandler(notFound);

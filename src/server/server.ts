@@ -6,7 +6,16 @@ import { printClientSdl } from '../graphql/schema/sdl.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { drain } from './drain.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
-import { createOutgoing, NO_COMPILERS, requestIdOf, taggedText, trusting, unlessLeft } from './http.ts';
+import {
+  createOutgoing,
+  markAnswers,
+  marksOf,
+  NO_COMPILERS,
+  requestIdOf,
+  taggedText,
+  trusting,
+  unlessLeft,
+} from './http.ts';
 import { listenAt, notFound } from './listening.ts';
 import { llmsRoute } from './llms-text.ts';
 import { watchOpenRequests } from './open-requests.ts';
@@ -39,6 +48,8 @@ export function createServer(parts: ServerParts) {
         : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.has(protocolOf(request)) }),
     },
     genReqId: (request) => requestIdOf(request),
+    // No hook sees a malformed address.
+    frameworkErrors: (error, { id }, reply) => void reply.headers(marksOf(id)).send(error as never),
     ...(config.trustedProxies.length === 0 ? {} : { trustProxy: trusting(config.trustedProxies) }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
@@ -53,10 +64,7 @@ export function createServer(parts: ServerParts) {
     metrics.problem(error, 'server');
   });
 
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
-  });
+  markAnswers(app);
   writeTogether(app, course, outgoing, problem);
 
   allowOrigins(app, config, ofPlugins, log.note);

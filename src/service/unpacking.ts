@@ -20,7 +20,10 @@ const CHUNK_BYTES = 65_536;
 /** HTTP allows windows up to 8 MiB (RFC 9659). */
 const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
 
-type Open = (first: Buffer) => Transform;
+/** `bytesWritten` counts what it has read. */
+type Unpacker = Transform & { readonly bytesWritten: number };
+
+type Open = (first: Buffer) => Unpacker;
 
 const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
 
@@ -58,6 +61,8 @@ export class TooLarge extends Unreadable {
   }
 }
 
+const notEncoded = () => new Unreadable('the body is not encoded as it says');
+
 export interface Unpacked {
   onData(chunk: Buffer): void;
   onEnd(): void;
@@ -71,7 +76,9 @@ export interface Unpacked {
  * @param maxBytes bound for the output of each encoding
  */
 export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: Unpacked) {
-  const streams: Transform[] = [];
+  const streams: Unpacker[] = [];
+  /** Bytes that each stream was given. */
+  const given: number[] = [];
 
   /** @returns true if more may be written at once */
   function write(chunk: Buffer, level = 0): boolean {
@@ -82,6 +89,7 @@ export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: 
       return true;
     }
     streams[level] ??= opened(level, open(chunk));
+    given[level] = (given[level] ?? 0) + chunk.length;
     return streams[level].write(chunk);
   }
 
@@ -93,15 +101,19 @@ export function openUnpacking(encodings: readonly Open[], maxBytes: number, to: 
     else streams[level].end();
   }
 
-  function opened(level: number, stream: Transform): Transform {
+  function opened(level: number, stream: Unpacker): Unpacker {
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > maxBytes) to.onError(new TooLarge());
       else write(chunk, level + 1);
     });
-    stream.on('end', () => end(level + 1));
-    stream.on('error', () => to.onError(new Unreadable('the body is not encoded as it says')));
+    stream.on('end', () => {
+      // What follows the end of the encoding is left: it is no part of the body, or a second body that would be lost.
+      if (stream.bytesWritten === given[level]) end(level + 1);
+      else to.onError(notEncoded());
+    });
+    stream.on('error', () => to.onError(notEncoded()));
     if (level === 0) stream.on('drain', () => to.onDrain());
     return stream;
   }

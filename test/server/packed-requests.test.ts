@@ -52,6 +52,24 @@ const padded = (bytes: number) => `${BODY.slice(0, -1)}${' '.repeat(bytes - BODY
 describe('a compressed request', () => {
   it.each([
     ['gzip', zlib.gzipSync],
+    ['deflate', zlib.deflateSync],
+    ['deflate', zlib.deflateRawSync],
+    ['br', zlib.brotliCompressSync],
+    ['zstd', zlib.zstdCompressSync],
+  ])('a compressed request that goes on behind its end is refused: %s', async (encoding, pack) => {
+    await using program = await open();
+    for (const rest of ['x', '{"query":"{ platformVersion { version } }"}', pack(Buffer.from('x'))]) {
+      const body = Buffer.concat([pack(Buffer.from(BODY)), Buffer.from(rest)]);
+      expect(await post(program, encoding, body)).toMatchObject({
+        status: 400,
+        body: { errors: [{ extensions: { code: 'BAD_REQUEST' } }] },
+      });
+    }
+    expect(program.requests()).toEqual([]);
+  });
+
+  it.each([
+    ['gzip', zlib.gzipSync],
     ['x-gzip', zlib.gzipSync],
     ['GZIP', zlib.gzipSync],
     ['deflate', zlib.deflateSync],

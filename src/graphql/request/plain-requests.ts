@@ -101,14 +101,15 @@ export class PlainRequests {
 
   /** Null if Apollo has to look at the request. */
   read(request: GatewayRequest, { flow }: Caller): PlainRequest | null {
-    const contentType = contentTypeFor(request.headers.accept ?? '');
-    if (contentType === null || isExplained(request)) return null;
+    if (isExplained(request)) return null;
     const params = paramsIn(request, this.#persisted, flow !== UNPROVEN);
     if (params === null) return null;
     const { text, operationName = '', variables, onError } = params;
     const given = JSON.stringify(variables);
     // It would be named like null.
     if (given.includes('null') && hasInfinite(variables)) return null;
+    const contentType = contentTypeFor(request.headers.accept ?? '');
+    if (contentType === null) return null;
     const question = `${onError} ${operationName}\n${given}\n${text}`;
     return { params, question, mayReadSchema: mayReadSchema(text), contentType };
   }

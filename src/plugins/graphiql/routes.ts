@@ -26,10 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const YEAR_SECONDS = 31_536_000;
 
-const LASTING = {
-  'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
-  'x-content-type-options': 'nosniff',
-};
+const LASTING = { 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable` };
 
 /** Characters; parsing the longest possible header would take milliseconds. */
 const MAX_ACCEPTED = 300;
@@ -137,7 +134,6 @@ function pageHandler(page: string | null) {
       .type('text/html; charset=utf-8')
       .header('content-security-policy', policy)
       .header('referrer-policy', 'no-referrer')
-      .header('x-content-type-options', 'nosniff')
       .header('x-frame-options', 'DENY');
     return text(request, reply);
   };

@@ -134,7 +134,6 @@ export async function addressRoute(
       .type('text/javascript; charset=utf-8')
       .header('cache-control', `public, max-age=${EMBED_SECONDS}`)
       .header('cross-origin-resource-policy', 'cross-origin')
-      .header('x-content-type-options', 'nosniff')
       .send(FRAMES_SCRIPT),
   );
   app.get('/oembed', (request, reply) => address.embed(request, reply, base(request)));
@@ -247,7 +246,6 @@ class PublicAddress {
     reply
       .header('content-security-policy', policy)
       .header('cross-origin-resource-policy', 'cross-origin')
-      .header('x-content-type-options', 'nosniff')
       // Otherwise readers of tables would request ranges.
       .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');

@@ -71,7 +71,6 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Pi
   return reply
     .code(status)
     .header('cache-control', 'no-store')
-    .header('x-content-type-options', 'nosniff')
     .type(isPage ? HTML : JSON_TEXT)
     .send(isPage ? refusalPage(refusal) : body);
 }

@@ -16,8 +16,9 @@ async function open(env: Readonly<Record<string, string>>) {
       },
     });
     await response.text();
+    const requestId = response.headers.get('x-request-id');
     const [caching, vary, etag] = ['cache-control', 'vary', 'etag'].map((name) => response.headers.get(name));
-    return { status: response.status, caching, vary, etag, calls: program.requests().length };
+    return { status: response.status, caching, vary, etag, requestId, calls: program.requests().length };
   }
   return { program, ask, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
@@ -41,6 +42,21 @@ describe('answers for shared caches', () => {
     });
     program.pass(100);
     expect(await ask(key)).toMatchObject({ caching: 'public, max-age=200', calls: 0 });
+  });
+
+  it('answers for shared caches name no request, since a cache repeats them to others', async () => {
+    await using scene = await open({ PUBLIC_ANSWERS: 'on' });
+    const key = await scene.program.issue({ name: 'page' });
+    const named = { 'x-request-id': 'first' };
+    for (const calls of [1, 0, 0])
+      expect(await scene.ask(key, FIGURE, named)).toMatchObject({
+        caching: 'public, max-age=300',
+        requestId: null,
+        calls,
+      });
+    const { team } = scene.program.sandbox.keys;
+    expect(await scene.ask(team, FIGURE, named)).toMatchObject({ requestId: 'first', calls: 0 });
+    expect(await scene.ask(key, '{', named)).toMatchObject({ caching: 'no-store', requestId: 'first' });
   });
 
   it('answers to a key of the service stay private, were it the one that issued keys stand for, and errors are kept by nobody', async () => {
