@@ -1,9 +1,13 @@
 import { makeCall, type Send } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
-import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
+import {
+  type ObservationList,
+  type ObservationRecord,
+  observationSteps,
+} from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { tracing } from '../service/trace.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import { type PromiseOrValue, timeSliced } from '../shared/async/turns.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import { markOfSomeYears, noRows } from './absences.ts';
@@ -151,9 +155,10 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
         const { detail } = body as { readonly detail: string };
         return { isRefused: true, outcome: [], detail, ...(stray && { stray }), receivedAt };
       }
-      const list = tracing(sending.trace, 'decode', () =>
-        observations.decode(answer.body, params, receivedAt),
+      const decoding = tracing(sending.trace, 'decode', () =>
+        timeSliced(sending.caller, observationSteps(answer.body, call.route, receivedAt)),
       );
+      const list = decoding instanceof Promise ? await decoding : decoding;
       const facts = learned.noteAnswer(rectangle, limit, list);
       const groups = groupRows(list, rectangle);
       const stray = strayIn(list, groups.figures.values(), rectangle);

@@ -135,6 +135,12 @@ function withoutMark(text: string): string {
 /** Bytes parsed in one step: a fraction of a millisecond. */
 const STEP_BYTES = 32_768;
 
+/** No call has more: the service sends 1,000 rows at once, a catalogue has hundreds. */
+const MAX_ROWS = 25_000;
+
+/** Bytes of a body that is parsed at once, as it is no list of objects. */
+const MAX_WHOLE_BYTES = 16 * 1024 * 1024;
+
 /** Bytes within which an object of a list must end. */
 const MAX_OBJECT_BYTES = 8 * STEP_BYTES;
 
@@ -158,6 +164,7 @@ export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
     if (!(error instanceof SyntaxError)) throw error;
   }
   if (parsed !== undefined) return parsed;
+  if (bytes.length > MAX_WHOLE_BYTES) throw new Unreadable('the body is too large');
   if (yield* isDeepBody(bytes)) throw tooDeep();
   return parseExactly(textOf(bytes));
 }
@@ -201,6 +208,7 @@ function* listInPieces(bytes: Buffer): Steps<unknown> {
     }
     const text = piece.toString('utf8', 0, end + 1);
     for (const item of parseExactly(`[${text}]`) as unknown[]) items.push(item);
+    if (items.length > MAX_ROWS) throw new Unreadable(`the list has more than ${MAX_ROWS} rows`);
     from = bytes.indexOf(OPEN_OBJECT, from + end + 1);
     length = STEP_BYTES;
     yield;

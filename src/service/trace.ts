@@ -26,13 +26,18 @@ export function errorNameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-/** A span for synchronous work. */
+/** A span for work, until it is done. */
 export function tracing<Result>(trace: Trace | undefined, name: string, work: () => Result): Result {
   if (trace === undefined) return work();
   const span = trace.begin(name);
   try {
     const result = work();
-    span.end();
+    if (result instanceof Promise)
+      result.then(
+        () => span.end(),
+        (error: unknown) => span.end(errorNameOf(error)),
+      );
+    else span.end();
     return result;
   } catch (error) {
     span.end(errorNameOf(error));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { taken } from '../../shared/async/turns.ts';
 import type { Failure } from '../../shared/errors.ts';
 import { asNumber } from '../../shared/exact-json.ts';
 import { areReadable, timeIn } from '../../shared/periods.ts';
@@ -116,13 +117,21 @@ function unknownIn(row: unknown, place: Place) {
 
 export type ObservationList = Readonly<ReturnType<typeof decodeObservations>>;
 
+/** Rows decoded in one step: a fraction of a millisecond, or some milliseconds if none can be read. */
+const STEP_ROWS = 256;
+
+/** At once. */
+export function decodeObservations(body: unknown, route: string, receivedAt: number) {
+  return taken(observationSteps(body, route, receivedAt));
+}
+
 /**
  * Reads the figures of a body. A row that breaks the specification becomes an error, and the others stand. A row
  * without a value is no figure, but the service may count it; one of an unknown country is nobody's. `received` counts
  * all of them.
  * @throws Failure if the body holds no list
  */
-export function decodeObservations(body: unknown, route: string, receivedAt: number) {
+export function* observationSteps(body: unknown, route: string, receivedAt: number) {
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
   const blanks: ReturnType<typeof blankIn>[] = [];
@@ -134,6 +143,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   let index = -1;
   for (const row of sent) {
     index += 1;
+    if (index > 0 && index % STEP_ROWS === 0) yield;
     const before = records[index];
     if (before !== undefined) {
       rows.push({ ...before, fetchedAtMs: receivedAt });
