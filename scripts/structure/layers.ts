@@ -26,9 +26,15 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/sandbox\//, /^src\/sandbox\//],
   // Runs outside of a browser.
   [/^src\/graphiql\/picture-worker\.ts$/, /^src\/(graphiql|shared)\//],
-  [/^src\/graphiql\//, /^src\/(graphiql\/|shared\/(cells|citations|drawings|periods|source-names)\.ts$)/],
+  [
+    /^src\/graphiql\//,
+    /^src\/(graphiql\/|shared\/(cells|citations|decimals|drawings|periods|source-names)\.ts$)/,
+  ],
   // Browsers use these.
-  [/^src\/shared\/(cells|citations|drawings|periods|source-names)\.ts$/, /^src\/shared\/source-names\.ts$/],
+  [
+    /^src\/shared\/(cells|citations|decimals|drawings|periods|source-names)\.ts$/,
+    /^src\/shared\/source-names\.ts$/,
+  ],
   [/^src\/shared\/async\//, /^src\/shared\/async\//],
   [/^src\/graphql\/execution\//, /^src\/(graphql\/execution|shared\/async)\//],
   [/^src\/graphql\/request\/answer-tables\.ts$/, /^src\/shared\//],

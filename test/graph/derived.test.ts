@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { difference, growth, quotient } from '../oracle/decimals.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXPLAIN = { headers: { 'x-explain': '1' } };
@@ -59,17 +60,21 @@ describe('derived figures', () => {
     for (const row of rows) {
       const [code, key] = [row.country.code, row.indicator.key];
       const before = figureOf(code, key, row.year - 1);
-      expect(row.change).toBe(before === undefined ? null : row.value - before.value);
+      expect(row.change).toBe(before === undefined ? null : difference(row.value, before.value));
       expect(row.growthPercent).toBe(
-        before === undefined || before.value <= 0 ? null : ((row.value - before.value) / before.value) * 100,
+        before === undefined || before.value <= 0 ? null : growth(row.value, before.value),
       );
       const of2000 = row.year > 2000 ? figureOf(code, key, 2000) : undefined;
-      expect(row.since).toBe(of2000 === undefined ? null : row.value - of2000.value);
+      expect(row.since).toBe(of2000 === undefined ? null : difference(row.value, of2000.value));
       const people = figureOf(code, 'population_total', row.year);
       expect(row.per).toEqual(
         people === undefined
           ? null
-          : { value: row.value / people.value, unit: `${row.unit} / ${people.unit}`, year: row.year },
+          : {
+              value: quotient(row.value, people.value),
+              unit: `${row.unit} / ${people.unit}`,
+              year: row.year,
+            },
       );
       const rivals = ['KE', 'NG', 'ER'].flatMap((one) => figureOf(one, key, row.year) ?? []);
       const position = 1 + rivals.filter(({ value }) => value > row.value).length;

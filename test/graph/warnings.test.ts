@@ -148,6 +148,50 @@ describe('a name that nothing is known of', () => {
   });
 });
 
+describe('a country that there is not', () => {
+  const path = ['country'];
+
+  it.for([
+    '{ country(code: "zz") { name } }',
+    '{ country(code: "ZZ") { code observation(metricKey: "gdp_current_usd") { value } } }',
+  ])(
+    'an unknown country by its code is null without an error, and warned of as in a list: %s',
+    async (text) => {
+      for (const cache of ['memory:', 'none']) {
+        await using program = await openProgram({ env: { CACHE_URL: cache } });
+        for (const calls of [1, cache === 'none' ? 1 : 0]) {
+          const { data, errors, extensions, upstream } = await program.ask(text);
+          expect([data, errors]).toEqual([{ country: null }, []]);
+          expect(extensions.warnings).toEqual([{ ...OF_ZZ, path }]);
+          expect(upstream.byRoute).toEqual(calls === 0 ? {} : { '/v1/countries': 1 });
+        }
+      }
+    },
+  );
+
+  it('an unknown country is warned of at each alias that names it', async () => {
+    await using program = await openProgram();
+    const { data, extensions } = await program.ask(
+      '{ a: country(code: "ZZ") { name } b: country(code: "KE") { name } c: country(code: "YY") { name } }',
+    );
+    expect(data).toEqual({ a: null, b: { name: 'Kenya' }, c: null });
+    expect(
+      (extensions.warnings as { name: string; path: string[] }[]).map(({ name, path }) => [name, path]),
+    ).toEqual([
+      ['ZZ', ['a']],
+      ['YY', ['c']],
+    ]);
+  });
+
+  it('a country that another subgraph references and the service doesn’t cover is no reason to warn', async () => {
+    await using program = await openProgram();
+    const { data, extensions } = await program.ask(
+      '{ _entities(representations: [{ __typename: "Country", code: "FR" }]) { ... on Country { name } } }',
+    );
+    expect([data, extensions.warnings]).toEqual([{ _entities: [null] }, undefined]);
+  });
+});
+
 describe('an indicator that there is not', () => {
   const figures = '{ indicator(key: "no_such") { key observation(countryCode: "KE") { value } } }';
 

@@ -10,6 +10,7 @@ import {
   parse,
 } from 'graphql';
 import { type Choice, type Counterpart, counterpartOf, inSeries, latestOf, newestOf } from './choices.ts';
+import { difference, growth, quotient } from './decimals.ts';
 import type { Habits } from './habits.ts';
 import { AFRICA } from './names.ts';
 import { spellings } from './periods.ts';
@@ -438,18 +439,16 @@ const Observation: Record<string, Resolve> = {
   freshness: () => ({}),
   record,
   change: (row: RowFact, { since }: { since?: number | null }, context, info) =>
-    compared(context, info, row, since, (own, earlier) => own - earlier),
+    compared(context, info, row, since, difference),
   growthPercent: (row: RowFact, { since }: { since?: number | null }, context, info) =>
-    compared(context, info, row, since, (own, earlier) =>
-      earlier <= 0 ? null : ((own - earlier) / earlier) * 100,
-    ),
+    compared(context, info, row, since, (own, earlier) => (earlier <= 0 ? null : growth(own, earlier))),
   per: (row: RowFact, { metricKey }: { metricKey: string }, context, info) => {
     const key = spelled(context.habits, context.world, metricKey);
     const [divisor] = operandsOf(context, info, row, [row.country], metricKey, key, row.year);
     if (divisor === undefined || divisor === 'none') return null;
     if (divisor === 'other years') return misfit(context, info, true);
     if (divisor === 'misfit' || divisor.value === 0) return misfit(context, info);
-    const value = (row.value as number) / (divisor.value as number);
+    const value = quotient(row.value as number, divisor.value as number);
     return { value, unit: `${row.unit} / ${divisor.unit}`, year: row.year, operands: [row, divisor] };
   },
   rank: (

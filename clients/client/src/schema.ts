@@ -531,7 +531,8 @@ export type Observation = Node & {
   /** For a stock figure, its point in time; null for a flow over the period. */
   readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
   /**
-   * Derived by this gateway, not sent by the service: this figure minus that of the preceding year, or of the year `since`, in the `unit` of both.
+   * Derived by this gateway, not sent by the service: this figure minus that of the preceding year, or of the year `since`, in the `unit` of both. Exact in
+   * decimals: 727.46 less 693.09 is 34.37.
    * Null if the service has no such figure of the same country, indicator and place. Null, with a warning, if the two have different units or
    * are for different parts of a year. If that year has several figures, the one of the same source and release is taken; if there is not exactly one, the result
    * is null with a warning. The other figure is fetched by the same `/v1/data` call if the text of the operation alone shows
@@ -551,7 +552,7 @@ export type Observation = Node & {
   /** When the gateway fetched the figure, and whether it is stale. */
   readonly freshness: Freshness;
   /**
-   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure. For a figure that is itself in percent this is percent of
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure, rounded once, to double precision. For a figure that is itself in percent this is percent of
    * percent; `change` gives the percentage points. Null in the same cases as `change`, and, with a warning, if the earlier figure is zero or negative. It costs the same calls as `change`.
    */
   readonly growthPercent?: Maybe<Scalars['Float']['output']>;
@@ -564,7 +565,7 @@ export type Observation = Node & {
   /** Place of the figure within the country; null for the whole country. */
   readonly locationName?: Maybe<Scalars['String']['output']>;
   /**
-   * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
+   * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year, rounded once, to double precision. Null
    * if the service has no such figure. Null, with a warning, if it has figures of other years only, or if the figure is zero or for another part of the year.
    * If that indicator has several figures, the one that the service returns as the latest is taken, provided it is of the same period; otherwise the one of the same source and release, or the result is null with a warning.
    * The other figure is fetched by the same `/v1/data` call if the text of the operation alone shows which one it is; otherwise by one more call for all, and by another if several may be the latest.

@@ -1,3 +1,4 @@
+import { differenceOf, percentAbove, percentOf } from '../../shared/decimals.ts';
 import type { Look } from '../looks.ts';
 import {
   type BarsPicture,
@@ -46,8 +47,8 @@ export function measured(picture: LinesPicture, { measure, base }: Look): LinesP
 }
 
 function against(value: number, base: number, measure: Exclude<Look['measure'], 'value'>): number {
-  if (measure === 'difference') return value - base;
-  return measure === 'index' ? (value / base) * 100 : (value / base - 1) * 100;
+  if (measure === 'difference') return differenceOf(value, base);
+  return measure === 'index' ? percentOf(value, base) : percentAbove(value, base);
 }
 
 function unitOf(measure: Look['measure'], year: number, unit: string): string {

@@ -144,10 +144,19 @@ export function countryNamed(
   code: string,
   context: GraphContext,
   info: GraphQLResolveInfo,
+  finding = countryByCode(code, context, info),
 ): PromiseOrValue<CountryRef | null> {
-  return withPrefetchedFigures(countryByCode(code, context, info), context, info, ({ codes }) =>
-    codes.has(code) ? [code] : [],
-  );
+  return withPrefetchedFigures(finding, context, info, ({ codes }) => (codes.has(code) ? [code] : []));
+}
+
+/** The same for a client, which is warned if there is none. Subgraphs may reference countries that the service lacks. */
+function countryAsked(code: string, context: GraphContext, info: GraphQLResolveInfo) {
+  const { path } = info;
+  const finding = mapValue(countryByCode(code, context, info), (country) => {
+    if (country === null) warnOfCountries(context, path, [code]);
+    return country;
+  });
+  return countryNamed(code, context, info, finding);
 }
 
 /** The codes of the countries that {@link loadCountries} will find, before the list has come. */
@@ -235,7 +244,7 @@ export const resolvers = {
         return listing.expectedKeys(args, context, codes, inOrder(args, codes, expected));
       });
     },
-    country: (_, { code }, context, info) => countryNamed(code, context, info),
+    country: (_, { code }, context, info) => countryAsked(code, context, info),
   },
   Country: {
     id: ({ code }) => encodeId('Country', code),

@@ -7,6 +7,7 @@ import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/p
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { quotientOf as decimalQuotientOf, differenceOf, percentAbove } from '../../shared/decimals.ts';
 import { Failure } from '../../shared/errors.ts';
 import { type Period, periodOf, shiftedPeriod } from '../../shared/periods.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
@@ -168,7 +169,7 @@ function yearsIn(rows: Series, { locationName }: ObservationRecord): string | nu
 
 /** The change of a figure against an earlier one, in their unit. */
 export function changeOf(row: ObservationRecord, earlier: ObservationRecord): number | Misfit {
-  return misfitOfUnits(row, earlier) ?? finite(row.value - earlier.value);
+  return misfitOfUnits(row, earlier) ?? finite(differenceOf(row.value, earlier.value));
 }
 
 /** The growth of a figure, in percent of an earlier one. */
@@ -179,14 +180,14 @@ export function growthOf(row: ObservationRecord, earlier: ObservationRecord): nu
     const words = `${nameOf(earlier)} is ${earlier.value}, and growth in percent of that says nothing`;
     return new Misfit('base', words);
   }
-  return finite(((row.value - earlier.value) / earlier.value) * 100);
+  return finite(percentAbove(row.value, earlier.value));
 }
 
 /** A figure divided by another. */
 export function quotientOf(row: ObservationRecord, divisor: ObservationRecord): number | Misfit {
   if (divisor.value === 0)
     return new Misfit('zero', `${nameOf(divisor)} is 0, and nothing can be divided by it`);
-  return finite(row.value / divisor.value);
+  return finite(decimalQuotientOf(row.value, divisor.value));
 }
 
 function misfitOfUnits(row: ObservationRecord, other: ObservationRecord): Misfit | null {
