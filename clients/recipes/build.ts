@@ -4,7 +4,7 @@
  * lies in `generated`, `dist` and `relay/__generated__`, which are not kept.
  */
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@babel/core';
 import {
@@ -21,9 +21,11 @@ import { build, type Plugin } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-for (const folder of ['generated/live', 'relay/__generated__']) mkdirSync(here(folder), { recursive: true });
+for (const folder of ['generated/live', 'generated/msw', 'relay/__generated__'])
+  mkdirSync(here(folder), { recursive: true });
 writeFileSync(here('generated/schema.graphql'), schemaForClients());
 for (const [name, text] of liveCode()) writeFileSync(here(`generated/live/${name}.ts`), text);
+writeFileSync(here('generated/msw/handlers.ts'), mswHandlers());
 for (const [program, ...args] of [
   ['relay-compiler', 'relay.config.json'],
   ['gql.tada', 'generate-output', '--disable-preprocessing'],
@@ -51,6 +53,8 @@ await build({
   },
 });
 
+copyFileSync(here('node_modules/msw/lib/mockServiceWorker.js'), here('dist/msw/mockServiceWorker.js'));
+
 /** The code of docs/live.md, for a gateway at an address of the page's. */
 function liveCode(): [name: string, text: string][] {
   const sections = readFileSync(here('../../docs/live.md'), 'utf8').split(/^## /m);
@@ -74,6 +78,16 @@ function liveCode(): [name: string, text: string][] {
     ['apollo', clientOf('Apollo Client')],
     ['urql', clientOf('urql')],
   ];
+}
+
+/** The handlers of docs/offline.md, for the same. */
+function mswHandlers(): string {
+  const document = readFileSync(here('../../docs/offline.md'), 'utf8');
+  const [, code] = /^\*\*`handlers\.ts`\*\*\n\n```ts\n([\s\S]*?)^```$/m.exec(document) ?? [];
+  if (code === undefined) throw new Error('docs/offline.md has no handlers.');
+  const own = /^const GATEWAY = .*$/m;
+  if (!own.test(code)) throw new Error('The handlers of docs/offline.md have no address.');
+  return `import { GATEWAY } from '../../common/settings.ts';\n${code.replace(own, '')}`;
 }
 
 /**
