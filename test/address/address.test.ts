@@ -631,6 +631,48 @@ describe('the address of the gateway', () => {
   });
 });
 
+describe('a gateway behind a path of a proxy', () => {
+  const PREFIX = '/africa/figures';
+  const under = async (
+    program: { readonly at: (path: string, init?: RequestInit) => Promise<Response> },
+    path: string,
+  ) => (await program.at(path, { headers: { 'x-forwarded-prefix': PREFIX } })).text();
+
+  it('a gateway behind a path of a proxy writes that path into all of its own addresses', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const base = program.origin + PREFIX;
+    const page = await under(program, '/c/lines');
+    const own = [...page.matchAll(/(?:content|href)="(http[^"]*)"/g)].map(([, url = '']) => url);
+    expect(own.some((url) => url.endsWith('.png'))).toBe(true);
+    expect(own.filter((url) => url.startsWith(program.origin) && !url.startsWith(`${base}/`))).toEqual([]);
+    expect(own).toContain(`${base}/oembed?url=${encodeURIComponent(`${base}/c/lines`)}`);
+    expect(JSON.parse(await under(program, '/openapi.json')).servers).toEqual([{ url: base }]);
+    // Readers of oEmbed name the page's address, whatever their proxy says.
+    for (const start of [base, base.replace('http:', 'https:')]) {
+      const about = encodeURIComponent(`${start}/c/lines`);
+      const { html } = JSON.parse(await (await program.at(`/oembed?url=${about}`)).text());
+      expect([html.includes(`src="${start}/c/lines"`), html.includes(`src="${start}/c/frames.js"`)]).toEqual([
+        true,
+        true,
+      ]);
+    }
+    expect((await program.at('/oembed?url=https%3A%2F%2Fevil.example%2Fc%2Flines')).status).toBe(404);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('what is no path of a proxy stands in no address', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    for (const prefix of ['//evil.example', '/a"b', 'africa', '/a/../b', '/a?b']) {
+      const { servers } = (await (
+        await program.at('/openapi.json', { headers: { 'x-forwarded-prefix': prefix } })
+      ).json()) as { servers: unknown };
+      expect([prefix, servers]).toEqual([prefix, [{ url: program.origin }]]);
+    }
+  });
+});
+
 describe('what others read', () => {
   it('/oembed tells how a page is framed, at no call', async () => {
     await using program = await openPublishing({ env: { PUBLIC_URL: 'https://figures.example/gateway/' } });

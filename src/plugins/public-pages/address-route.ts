@@ -23,6 +23,7 @@ import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
 import { openApiOf } from './openapi.ts';
+import { ownAddress } from './own-address.ts';
 import { FRAMES_SCRIPT, oembedOf, PAGE_WIDTHS, pageOf, pagePolicy, picturePolicy } from './page.ts';
 import {
   headingOf,
@@ -125,7 +126,7 @@ export async function addressRoute(
     return refuse(request, reply, badRequest(500, words, request.id, 'INTERNAL_SERVER_ERROR'));
   });
 
-  const base = (request: FastifyRequest) => config.publicUrl ?? `${request.protocol}://${request.host}`;
+  const base = (request: FastifyRequest) => ownAddress(request, config);
   app.get<{ Params: { file: string } }>('/c/:file', (request, reply) =>
     address.answer(request, reply, request.params.file, base(request)),
   );
@@ -136,7 +137,7 @@ export async function addressRoute(
       .header('cross-origin-resource-policy', 'cross-origin')
       .send(FRAMES_SCRIPT),
   );
-  app.get('/oembed', (request, reply) => address.embed(request, reply, base(request)));
+  app.get('/oembed', (request, reply) => address.embed(request, reply));
   const { text: openApi, things } = openApiOf(gateway, current);
   for (const path of ['/openapi.json', '/c/openapi.json'])
     app.get(path, async (request, reply) => {
@@ -264,12 +265,12 @@ class PublicAddress {
   }
 
   /** Answers oEmbed, at no call. */
-  embed(request: FastifyRequest, reply: FastifyReply, base: string): FastifyReply {
+  embed(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { url = '', format = 'json', maxwidth, maxheight } = Object.fromEntries(searchOf(request.url));
     if (format !== 'json')
       return refuse(request, reply, badRequest(501, 'Only format=json is there.', request.id));
     const [path = '', search = ''] = url.split('?', 2);
-    const start = `${base}/c/`;
+    const start = `${ownAddress(request, this.#host.config, url)}/c/`;
     const document = path.startsWith(start) ? this.#means.current().get(path.slice(start.length)) : undefined;
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
