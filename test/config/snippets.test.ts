@@ -319,6 +319,7 @@ describe.runIf(hasLibraries && hasRouters)('TypeScript', () => {
         '@country-graph/client': [`${ROOT}clients/client/src/index.ts`],
         '@country-graph/client/*': [`${ROOT}clients/client/src/*.ts`],
         'country-graph': [`${ROOT}src/server/library.ts`],
+        '@apollo/gateway': [`${ROOT}test/federation/node_modules/@apollo/gateway/dist/index.d.ts`],
         '@envelop/response-cache': [
           `${ROOT}test/federation/node_modules/@envelop/response-cache/typings/index.d.ts`,
         ],

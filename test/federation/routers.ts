@@ -41,13 +41,14 @@ async function startApollo(
 ): Promise<Router> {
   const gateway = new ApolloGateway({
     supergraphSdl,
-    buildService: ({ url = '' }) =>
+    buildService: ({ name, url = '' }) =>
       new RemoteGraphQLDataSource<RouterContext>({
         url,
         apq,
-        // Passes the caller's key on to every subgraph.
+        // As docs/federation.md has it: other subgraphs get no key.
         willSendRequest({ request, context: { authorization } }) {
-          if (authorization !== undefined) request.http?.headers.set('authorization', authorization);
+          if (name === 'country-graph' && authorization !== undefined)
+            request.http?.headers.set('authorization', authorization);
           if (accept !== undefined) request.http?.headers.set('accept', accept);
         },
       }),
