@@ -54,7 +54,7 @@ async function findingsOf(
   const documents = await documentsFinding(config);
   return [
     { isWell: true, name: 'settings', text: 'all can be read' },
-    ...[...strangeSettings(env), ...remarksOf(plugins, env, config)].map((text) => ({
+    ...[...strangeSettings(env, plugins), ...remarksOf(plugins, env, config)].map((text) => ({
       isWell: null,
       name: 'settings',
       text,

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { GraphQLError } from 'graphql';
-import type { tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import type { AnswerTable, tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import { arrowWriter } from '../shared/arrow.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 import { messageOf } from '../shared/errors.ts';
 import { fileErrorAt, readText, shownLine, textIn } from '../shared/text-files.ts';
@@ -99,6 +100,27 @@ export function formatted(tables: readonly ListedTable[], format: 'table' | 'csv
     return table.rows.map((row) => [...(isOne ? [] : [table.path]), ...places.map((place) => row[place])]);
   });
   return [[...(isOne ? [] : [LIST]), ...columns], ...lines].map(csvLine).join('');
+}
+
+/** The rows of all lists, as in CSV. */
+export async function arrowOf(tables: readonly AnswerTable[], data: unknown): Promise<Uint8Array> {
+  const isOne = tables.length === 1;
+  const columns = new Map<string, AnswerTable['columns'][number]>(
+    isOne ? [] : [[LIST, { name: LIST, kind: 'text' }]],
+  );
+  for (const { name, kind } of tables.flatMap((table) => table.columns)) {
+    const sameName = columns.get(name);
+    columns.set(name, { name, kind: sameName === undefined || sameName.kind === kind ? kind : 'text' });
+  }
+  const writer = await arrowWriter([...columns.values()]);
+  for (const table of tables) {
+    const places = [...columns.keys()].map((name) =>
+      table.columns.findIndex((column) => column.name === name),
+    );
+    for (const row of table.rows(data as Parameters<typeof table.rows>[0]))
+      writer.add(places.map((place, i) => (!isOne && i === 0 ? table.path : row[place])));
+  }
+  return writer.finish();
 }
 
 function aligned({ path, columns, rows }: ListedTable, isNamed: boolean): string {

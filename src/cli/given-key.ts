@@ -41,3 +41,13 @@ function wrongIn(key: string): string {
   if (at < 0) return `which has ${key.length} characters`;
   return `line ${before.length}: character ${(before.at(-1) ?? '').length + 1} is U+${code}`;
 }
+
+/** Returns the key of a command's options, or else the gateway's own. */
+export function ownKeyOf(
+  { key, keyFile }: { readonly key?: string | undefined; readonly keyFile?: string | undefined },
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const given = key ?? env.COUNTRY_DATA_KEY;
+  if (given !== undefined || keyFile !== undefined) return keyFrom(given, keyFile);
+  return keyFrom(undefined, env.COUNTRY_DATA_KEY_FILE, 'COUNTRY_DATA_KEY_FILE');
+}

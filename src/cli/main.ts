@@ -1,14 +1,16 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { plugins } from '../plugins.ts';
+import { messageOf } from '../shared/errors.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import { explained, listenError } from './explained.ts';
-import { questionFrom } from './formats.ts';
-import { keyOption } from './given-key.ts';
+import { CommandError, questionFrom } from './formats.ts';
+import { keyOption, ownKeyOf } from './given-key.ts';
 import type { query } from './query.ts';
 import { announceSandbox, serve } from './serve-command.ts';
 import { onStopSignal } from './stop-signals.ts';
-import { strangeSettings } from './strange-settings.ts';
+import { settingsOf } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
 
 const SOURCE = 'a file, - for standard input, or the operation itself';
@@ -23,7 +25,8 @@ Examples:
   query: `
 Examples:
   country-graph query '{ country(code: "KE") { name capital } }'
-  country-graph query figures.graphql --variables '{"code":"KE"}' --format csv > figures.csv
+  country-graph query figures.graphql --variables '{"code":"KE"}' --format csv --out figures.csv
+  CACHE_URL=sqlite:figures.db OFFLINE=on country-graph query figures.graphql
   COUNTRY_GRAPH_KEY=… country-graph query --url http://127.0.0.1:4000 - < figures.graphql`,
   explain: `
 Examples:
@@ -34,7 +37,7 @@ Example:
   COUNTRY_DATA_URL=https://… COUNTRY_GRAPH_KEY=… country-graph doctor`,
 } as const;
 
-function addQuery(program: Command): void {
+function addQuery(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('query')
     .description(
@@ -42,26 +45,31 @@ function addQuery(program: Command): void {
     )
     .argument('<file|-|text>', SOURCE)
     .addOption(
-      new Option('--url <url>', 'a gateway that runs; left out, the embedded sandbox answers').env(
-        'COUNTRY_GRAPH_URL',
-      ),
+      new Option(
+        '--url <url>',
+        'a gateway that runs; left out, COUNTRY_DATA_URL is asked, or else the embedded sandbox',
+      ).env('COUNTRY_GRAPH_URL'),
     )
     .addOption(keyOption())
     .option('--variables <json>', 'its variables', '{}')
     .option('--operation <name>', 'which operation of the file')
     .addOption(
       new Option('--format <format>', 'the data as JSON, or their lists as rows')
-        .choices(['json', 'table', 'csv', 'ndjson'])
+        .choices(['json', 'table', 'csv', 'ndjson', 'arrow'])
         .default('json'),
     )
+    .option('--out <file>', 'write to a file, which stays as it was unless all went well')
+    .option('--absences', 'say why what is absent is: the reasons go to standard error')
     .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
     .addHelpText('after', EXAMPLES.query)
     .action(
       async (source: string, options: Parameters<typeof questionFrom>[1] & Parameters<typeof query>[1]) => {
         const { query } = await import('./query.ts');
-        const { answer, remarks, exitCode } = await query(await questionFrom(source, options), options);
+        const { written, remarks, exitCode } = await query(await questionFrom(source, options), options, env);
+        const { out } = options;
+        if (written !== null && out !== undefined) replaceFile(out, written);
         // The reader may have closed the pipe.
-        process.stdout.on('error', () => {}).write(answer);
+        else if (written !== null) process.stdout.on('error', () => {}).write(written);
         process.stderr.write(remarks);
         // process.exit would cut text that a pipe has not taken yet.
         process.exitCode = exitCode;
@@ -111,11 +119,22 @@ async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<v
       (await load())(command, {
         env,
         plugins,
-        strangeSettings: () => strangeSettings(env),
         openSandbox: async () => (await import('./serve.ts')).openSandbox(),
       });
   }
 }
+
+/** A reader of the file never sees half of it. */
+function replaceFile(file: string, content: string | Uint8Array): void {
+  try {
+    writeFileSync(`${file}.part`, content);
+    renameSync(`${file}.part`, file);
+  } catch (error) {
+    throw new CommandError(`--out: ${messageOf(error)}`);
+  }
+}
+
+const note = (words: string) => void process.stderr.write(`${words}\n`);
 
 const SANDBOX_PORT = 4100;
 
@@ -157,8 +176,8 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         .default('routers'),
     )
     .action(async ({ for: whom }: { for: string }) => {
-      const { sdlFor } = await import('./query.ts');
-      process.stdout.write(await sdlFor(whom, env));
+      const { sdlFor } = await import('./own-gateway.ts');
+      process.stdout.write(await sdlFor(whom, settingsOf(env, plugins, note), note));
     });
 
   program
@@ -167,13 +186,16 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     .argument('<file|-|text>', SOURCE)
     .option('--variables <json>', 'its variables', '{}')
     .option('--operation <name>', 'which operation of the file')
+    .addOption(keyOption('the key that CACHE_URL has figures under, without the word Bearer'))
     .addHelpText('after', EXAMPLES.explain)
-    .action(async (source: string, options: Parameters<typeof questionFrom>[1]) => {
-      const { explain } = await import('./query.ts');
-      console.log(await explain(await questionFrom(source, options)));
+    .action(async (source: string, options: Parameters<typeof questionFrom>[1] & { key?: string }) => {
+      const { priceTable } = await import('./own-gateway.ts');
+      const config = settingsOf(env, plugins, note);
+      const key = (await ownKeyOf(options, env)) ?? 'explain';
+      console.log(await priceTable(await questionFrom(source, options), key, config, note));
     });
 
-  addQuery(program);
+  addQuery(program, env);
   addDoctor(program, env);
   await addOfPlugins(program, env);
 

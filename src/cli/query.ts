@@ -1,122 +1,28 @@
-import { GraphQLError, parse } from 'graphql';
-import { readConfig } from '../config/config.ts';
-import { TooManyFields, tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import { TooManyFields, tablesInAnswer, tablesSeen } from '../graphql/request/answer-tables.ts';
 import { ownRequest } from '../graphql/request/own-requests.ts';
 import { wholeBody } from '../graphql/request/responses.ts';
 import { plugins } from '../plugins.ts';
 import { BYTE_ORDER_MARK } from '../shared/cells.ts';
 import { parseExactly } from '../shared/exact-json.ts';
-import { CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
-
-async function openQuietly(upstreamUrl: string, settings: Parameters<typeof readConfig>[0] = {}) {
-  const { createGateway } = await import('../gateway/gateway.ts');
-  const config = readConfig({ CACHE_URL: 'none', ...settings }, plugins);
-  const observer = { operation() {}, attempt() {}, problem() {} };
-  return createGateway({ config, plugins, upstreamUrl, observer });
-}
-
-/** Nothing is sent there. */
-const NOWHERE = 'http://127.0.0.1';
-
-export async function sdlFor(whom: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const ofSdl = Object.entries(env).filter(([name]) => name.startsWith('SUBGRAPH_'));
-  const gateway = await openQuietly(NOWHERE, Object.fromEntries(ofSdl));
-  const { printClientSdl } = await import('../graphql/schema/sdl.ts');
-  const sdl = whom === 'clients' ? printClientSdl(gateway.schema) : gateway.sdl;
-  await gateway.stop();
-  return sdl;
-}
-
-/**
- * Asks a gateway that is opened for this question.
- * @returns the body of its answer
- */
-async function askQuietly(
-  upstreamUrl: string,
-  question: object,
-  headers: Readonly<Record<string, string>>,
-): Promise<string> {
-  const gateway = await openQuietly(upstreamUrl);
-  try {
-    return await wholeBody((await gateway.handle(ownRequest(question, { headers }))).body);
-  } finally {
-    await gateway.stop();
-  }
-}
-
-interface Explained {
-  readonly errors?: readonly { readonly message: string }[];
-  readonly extensions?: {
-    readonly explain?: {
-      readonly calls: number;
-      readonly least: number;
-      readonly most: number;
-      readonly naive: number;
-      readonly byRoute: Readonly<Record<string, number>>;
-      readonly plan: readonly { readonly route: string; readonly target: string }[];
-    };
-  };
-}
-
-/** Nothing is sent with it. */
-const NO_KEY = 'Bearer explain';
-
-/**
- * Writes the calls of an operation as a table, for a gateway with nothing cached.
- * @throws CommandError if the operation would be refused
- */
-export async function explain(question: object): Promise<string> {
-  const body = await askQuietly(NOWHERE, question, { authorization: NO_KEY, 'x-explain': '1' });
-  const { errors = [], extensions } = JSON.parse(body) as Explained;
-  const plan = extensions?.explain;
-  if (plan === undefined || errors.length > 0)
-    throw new CommandError(errors.map(({ message }) => message).join('\n'));
-  const width = Math.max(5, ...Object.keys(plan.byRoute).map((route) => route.length));
-  const row = (calls: number | string, route: string, request: string) =>
-    `${String(calls).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();
-  const requests = (route: string) =>
-    plan.plan.filter((call) => call.route === route).map(({ target }) => target);
-  return [
-    row('calls', 'route', 'requests'),
-    ...Object.entries(plan.byRoute).flatMap(([route, calls]) =>
-      requests(route).map((target, i) => row(i === 0 ? calls : '', i === 0 ? route : '', `GET ${target}`)),
-    ),
-    row(
-      plan.calls,
-      'in all',
-      `(at least ${plan.least}, at most ${plan.most}; ${plan.naive} if each field fetched for itself)`,
-    ),
-  ].join('\n');
-}
+import { type GivenAnswer, isEmptyForANameIn, remarksOn } from './answer-remarks.ts';
+import { openAskedService } from './asked-service.ts';
+import { arrowOf, CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
+import { ownKeyOf } from './given-key.ts';
+import { openOwnGateway } from './own-gateway.ts';
+import { settingsOf } from './strange-settings.ts';
 
 type Question = Awaited<ReturnType<typeof questionFrom>>;
 
-interface GivenAnswer {
-  readonly data?: unknown;
-  readonly errors: readonly ReplyError[];
-  readonly extensions?: {
-    readonly upstream?: ReplyBill;
-    readonly warnings?: readonly {
-      readonly code: string;
-      readonly message: string;
-      readonly path?: readonly (string | number)[];
-    }[];
-  };
-}
-
-interface ReplyError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[];
-  readonly extensions?: { readonly code?: string; readonly retryAfterSeconds?: number };
-}
-
-interface ReplyBill {
-  readonly calls: number;
-  readonly byRoute: Readonly<Record<string, number>>;
-  readonly shared: number;
-  readonly cached: number;
-  readonly naive: number;
-  readonly stale?: readonly unknown[];
+interface QueryOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly format: 'json' | 'arrow' | Parameters<typeof formatted>[1];
+  readonly bom?: true;
+  /** Asks for the reasons of what is absent. */
+  readonly absences?: true;
+  /** File in place of standard output. */
+  readonly out?: string;
 }
 
 /** Longer than any operation of a gateway with default settings. */
@@ -130,7 +36,7 @@ const TIMEOUT_MS = 120_000;
 async function askGateway(
   question: Question,
   address: string,
-  key: string | undefined,
+  { key, absences }: QueryOptions,
 ): Promise<GivenAnswer> {
   const url = graphqlAddress(address);
   const response = await fetch(url, {
@@ -141,7 +47,7 @@ async function askGateway(
     headers: {
       'content-type': 'application/json',
       accept: 'application/graphql-response+json, application/json;q=0.9',
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...headersOf(key, absences),
     },
     body: JSON.stringify(question),
   }).catch((error: unknown) => {
@@ -150,18 +56,43 @@ async function askGateway(
   const body = await response.text().catch((error: unknown) => {
     throw new CommandError(`The answer of ${url} broke off: ${reasonOf(error)}.`);
   });
-  return replyIn(body, `${url} answered with status ${response.status}`);
+  return answerIn(body, `${url} answered with status ${response.status}`);
 }
 
-async function askSandbox(question: Question, givenKey: string | undefined): Promise<GivenAnswer> {
+/** Asks a gateway of its own, with the settings of `serve`. */
+async function askOwn(
+  question: Question,
+  { key: givenKey, absences }: QueryOptions,
+  env: NodeJS.ProcessEnv,
+  note: (words: string) => void,
+) {
+  const config = settingsOf(env, plugins, note);
   const { openSandbox } = await import('./serve.ts');
-  const sandbox = await openSandbox();
+  const { url, key, close } = await openAskedService(
+    config,
+    await ownKeyOf({ key: givenKey }, env),
+    openSandbox,
+    note,
+  );
   try {
-    const authorization = `Bearer ${givenKey ?? sandbox.keys.team}`;
-    return replyIn(await askQuietly(sandbox.url, question, { authorization }), 'The gateway answered');
+    const gateway = await openOwnGateway(config, url, note);
+    try {
+      const request = ownRequest(question, { headers: headersOf(key, absences) });
+      const body = await wholeBody((await gateway.handle(request)).body);
+      return { answer: answerIn(body, 'The gateway answered'), schema: gateway.schema };
+    } finally {
+      await gateway.stop();
+    }
   } finally {
-    await sandbox.close();
+    await close();
   }
+}
+
+function headersOf(key: string | undefined, absences: true | undefined): Readonly<Record<string, string>> {
+  return {
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(absences && { 'x-absences': '1' }),
+  };
 }
 
 function graphqlAddress(address: string): string {
@@ -173,79 +104,78 @@ function graphqlAddress(address: string): string {
   return url.href;
 }
 
-function replyIn(text: string, what: string): GivenAnswer {
-  let reply: unknown;
+function answerIn(text: string, what: string): GivenAnswer {
+  let answer: unknown;
   try {
-    reply = parseExactly(text);
+    answer = parseExactly(text);
   } catch {
-    reply = null;
+    answer = null;
   }
-  if (!isReply(reply)) throw new CommandError(`${what}, which is no answer of GraphQL.`);
-  return { ...reply, errors: reply.errors ?? [] };
+  if (!isAnswer(answer)) throw new CommandError(`${what}, which is no answer of GraphQL.`);
+  return { ...answer, errors: answer.errors ?? [] };
 }
 
-function isReply(value: unknown): value is Partial<GivenAnswer> {
+function isAnswer(value: unknown): value is Partial<GivenAnswer> {
   if (typeof value !== 'object' || value === null) return false;
   const isListed = !('errors' in value) || Array.isArray(value.errors);
   return isListed && ('data' in value || 'errors' in value);
 }
 
-interface QueryOptions {
-  readonly url: string | undefined;
-  readonly key: string | undefined;
-  readonly format: 'json' | Parameters<typeof formatted>[1];
-  readonly bom?: boolean;
-}
-
 /**
- * Runs one operation.
- * @returns texts for standard output and standard error
+ * Runs one operation. In rows, a figure that failed would look absent, and a file may hold good ones of an earlier time: so
+ * rows and files are written only if all went well.
+ * @returns what to write, null for nothing, and a text for standard error
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
-export async function query(question: Question, { url, key, format, bom = false }: QueryOptions) {
+export async function query(question: Question, options: QueryOptions, env: NodeJS.ProcessEnv) {
+  const { url, format, bom, out } = options;
   const document = withOperation(() => parse(question.query));
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
-  const reply = await (url === undefined ? askSandbox(question, key) : askGateway(question, url, key));
-  const answer =
-    format === 'json'
-      ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
-      : formatted(
-          withOperation(() => tablesInAnswer(document, question.operationName, reply.data)),
-          format,
-        );
-  const isWhole = reply.errors.length === 0 && !isEmptyForANameIn(reply);
-  const mark = bom ? BYTE_ORDER_MARK : '';
-  return { answer: mark + answer, remarks: remarksOn(reply, url === undefined), exitCode: isWhole ? 0 : 1 };
+  const notes: string[] = [];
+  const { answer, schema } =
+    url === undefined
+      ? await askOwn(question, options, env, (words) => notes.push(words))
+      : { answer: await askGateway(question, url, options), schema: null };
+  const isWhole = answer.errors.length === 0 && !isEmptyForANameIn(answer);
+  const isWritten = isWhole || (format === 'json' && out === undefined);
+  const remarks = [
+    ...remarksOn(answer),
+    ...notes,
+    ...(isWritten ? [] : [out === undefined ? NO_ROWS : `${out} is as it was.`]),
+  ];
+  return {
+    written: isWritten
+      ? await writtenBy(options, document, question.operationName, answer.data, schema)
+      : null,
+    remarks: remarks.map((line) => `${line.replace(/\p{Cc}+/gu, ' ')}\n`).join(''),
+    exitCode: isWhole ? 0 : 1,
+  };
 }
 
-const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
+const NO_ROWS =
+  'Nothing is written: in rows, what failed would look absent. --format json shows what has come.';
 
-/** True if a root field is empty and a name in it may be misspelt, which a script must not take for success. */
-function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAnswer): boolean {
-  const emptied = new Map<string, Set<string>>();
-  for (const { code, path = [] } of warnings) {
-    if (!UNKNOWN_NAMES.has(code)) continue;
-    const [root] = path;
-    const field = path.findLast((step) => typeof step === 'string');
-    if (root === undefined || field === undefined) continue;
-    const fields = emptied.get(String(root)) ?? new Set();
-    emptied.set(String(root), fields.add(String(field)));
-  }
-  return [...emptied].some(([root, fields]) => !showsAnything((data as Table | null)?.[root], fields));
-}
-
-type Table = Readonly<Record<string, unknown>>;
-
-/** Values beside an emptied field don't count: they only say whose value it would be. */
-function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
-  if (Array.isArray(value)) return value.some((item) => showsAnything(item, emptied));
-  if (typeof value !== 'object' || value === null) return value != null;
-  const below = Object.values(value).filter((member) => typeof member === 'object' && member !== null);
-  if (below.length > 0) return below.some((item) => showsAnything(item, emptied));
-  const isBesideEmpty = Object.keys(value).some((key) => emptied.has(key));
-  return (
-    !isBesideEmpty && Object.entries(value).some(([key, member]) => key !== '__typename' && member != null)
+/** @param ownSchema null for the answer of a gateway whose schema isn't known */
+async function writtenBy(
+  { format, bom }: QueryOptions,
+  document: DocumentNode,
+  operationName: string | undefined,
+  data: unknown,
+  ownSchema: GraphQLSchema | null,
+): Promise<string | Uint8Array> {
+  if (format === 'json') return `${JSON.stringify(data ?? null, null, 2)}\n`;
+  const { openSchema } = await import('../gateway/open-schema.ts');
+  const schema = ownSchema ?? (await openSchema());
+  if (format === 'arrow')
+    return arrowOf(
+      withOperation(() => tablesSeen(document, operationName, data, schema)),
+      data,
+    );
+  const rows = formatted(
+    withOperation(() => tablesInAnswer(document, operationName, data, schema)),
+    format,
   );
+  return bom ? `${BYTE_ORDER_MARK}${rows}` : rows;
 }
 
 /** Turns errors of the operation into errors of the command. */
@@ -258,31 +188,4 @@ function withOperation<Result>(work: () => Result): Result {
     if (error instanceof TooManyFields) throw new CommandError(error.message);
     throw error;
   }
-}
-
-function remarksOn({ errors, extensions }: GivenAnswer, isSandbox: boolean): string {
-  const { upstream, warnings = [] } = extensions ?? {};
-  return [
-    ...errors.map(lineOf),
-    ...warnings.map(({ code, message }) => `warning ${code}: ${message}`),
-    ...(upstream === undefined ? [] : [billLine(upstream)]),
-    ...(isSandbox
-      ? ['The figures are synthetic: no --url was given, so the embedded sandbox has answered.']
-      : []),
-  ]
-    .map((line) => `${line.replace(/\p{Cc}+/gu, ' ')}\n`)
-    .join('');
-}
-
-function lineOf({ message, path, extensions: { code, retryAfterSeconds } = {} }: ReplyError): string {
-  const where = path === undefined ? '' : ` at ${path.join('.')}`;
-  const again = retryAfterSeconds === undefined ? '' : ` Ask again in ${retryAfterSeconds} s.`;
-  return `error ${code ?? ''}${where}: ${message}${again}`.replace(/^error (?=:| at)/, 'error');
-}
-
-function billLine({ calls, byRoute, shared, cached, naive, stale }: ReplyBill): string {
-  const routes = Object.entries(byRoute).map(([route, count]) => `${count} ${route}`);
-  const of = routes.length === 0 ? '' : ` (${routes.join(', ')})`;
-  const old = stale === undefined ? '' : `, ${stale.length} past their time`;
-  return `${calls === 1 ? '1 call' : `${calls} calls`}${of}, ${shared} shared, ${cached} cached${old}; ${naive} if each field fetched for itself`;
 }

@@ -21,7 +21,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     await worker.start();
     return;
   }
-  for (const strange of strangeSettings(env)) log.warn(strange);
+  for (const strange of strangeSettings(env, plugins)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
   // The operator has not chosen the settings of samples.

@@ -1,9 +1,23 @@
-import { type Config, settingNamesOf } from '../config/config.ts';
+import { type Config, readConfig, settingNamesOf } from '../config/config.ts';
 import { remarksOnSettings } from '../config/remarks.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
-import { plugins } from '../plugins.ts';
 
-const settingNames = settingNamesOf(plugins);
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings of a command, which are those of `serve`.
+ * @param warn told of settings that may not do what was meant
+ * @throws ConfigError naming every setting that is wrong
+ */
+export function settingsOf(
+  env: Env,
+  owners: readonly PluginDefinition[],
+  warn: (words: string) => void,
+): Config {
+  const config = readConfig(env, owners);
+  for (const words of [...strangeSettings(env, owners), ...remarksOf(owners, env, config)]) warn(words);
+  return config;
+}
 
 /** First words of names that no other program uses. */
 const OURS =
@@ -25,25 +39,26 @@ const MAX_LENGTH = 60;
  * Lists variables of the environment that look like settings but are none, and settings that are empty, which would be
  * ignored in silence. Values are not repeated.
  */
-export function strangeSettings(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+export function strangeSettings(env: Env, owners: readonly PluginDefinition[]): readonly string[] {
+  const settingNames = settingNamesOf(owners);
   const empty = settingNames.filter((name) => env[name] === '');
   return [
     ...Object.keys(env).flatMap((name) => {
-      const suggestion = looksLikeOurs(name) ? nearest(name) : null;
+      const suggestion = looksLikeOurs(name, settingNames) ? nearest(name, settingNames) : null;
       return suggestion === null ? [] : [`${name} is no setting, and does nothing: ${suggestion}`];
     }),
     ...empty.map((name) => `${name} is empty, and so counts as unset`),
   ];
 }
 
-function looksLikeOurs(name: string): boolean {
+function looksLikeOurs(name: string, settingNames: readonly string[]): boolean {
   const isOfOthers = SERVICE_LINK.test(name) || OF_PROXIES.test(name);
   const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || isOfOthers;
   return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
 }
 
 /** Suggests the setting that was meant; null if the name is none of ours. */
-function nearest(name: string): string | null {
+function nearest(name: string, settingNames: readonly string[]): string | null {
   const upper = name.toUpperCase();
   const longEnough = settingNames.filter((ours) => ours.includes('_') && upper.length >= LEAST_LENGTH);
   const [meant] = [
@@ -71,11 +86,7 @@ function lettersApart(one: string, other: string): number {
   return longer.length - same - sameEnd;
 }
 
-export function remarksOf(
-  owners: readonly PluginDefinition[],
-  env: Readonly<Record<string, string | undefined>>,
-  config: Config,
-): readonly string[] {
+export function remarksOf(owners: readonly PluginDefinition[], env: Env, config: Config): readonly string[] {
   const ofPlugins = owners.flatMap(
     ({ name, remarks }) => remarks?.(config.plugins[name] as never, config, env) ?? [],
   );

@@ -100,8 +100,6 @@ export interface PluginCommand {
 export interface CommandHost {
   readonly env: NodeJS.ProcessEnv;
   readonly plugins: readonly PluginDefinition[];
-  /** Remarks on variables of the environment that only look like settings. */
-  strangeSettings(): Iterable<string>;
   /** Opens the embedded sandbox at a port of its own. */
   openSandbox(): Promise<{
     readonly url: string;

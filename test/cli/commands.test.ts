@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { freePort } from '../support/free-port.ts';
@@ -178,7 +179,7 @@ describe('query', () => {
     ],
     ['no operation', ['{ health {'], /^The operation can't be read: Syntax Error/],
     ['no variables', ['{ health { status } }', '--variables', 'x'], /^--variables must be JSON\.\n$/],
-    ['no format', ['{ health { status } }', '--format', 'xml'], /json, table, csv, ndjson/],
+    ['no format', ['{ health { status } }', '--format', 'xml'], /json, table, csv, ndjson, arrow/],
     ['a mark for JSON', ['{ health { status } }', '--bom'], /^--bom is for --format csv\.\n$/],
     ['no address', ['{ health { status } }', '--url', 'ftp://x'], /^--url must be an http/],
     [
@@ -191,6 +192,111 @@ describe('query', () => {
     expect([stdout, code, requests]).toEqual(['', 1, []]);
     expect(stderr).toMatch(said);
     expect(stderr).not.toContain(KEY);
+  });
+
+  it.for([
+    ['a list', '{ countries { code capital } }', '/v1/countries', 1],
+    [
+      'a list within an object',
+      '{ country(code: "KE") { code observations(metricKeys: ["population_total"]) { year } } }',
+      '/v1/data',
+      1,
+    ],
+    [
+      'a list within a list',
+      '{ countries(codes: ["KE", "NG"]) { code observations(metricKeys: ["population_total"]) { year } } }',
+      '/v1/data',
+      1,
+    ],
+    ['one of two lists', '{ countries(codes: ["KE"]) { code } indicators { key } }', '/v1/indicators', 2],
+    [
+      'a figure',
+      '{ countries(codes: ["KE"]) { observation(metricKey: "population_total") { value } } }',
+      '/v1/data',
+      1,
+    ],
+  ] as const)(
+    'country-graph query writes no rows where %s failed, and leaves the file of an earlier time',
+    async ([, query, route, calls]) => {
+      const file = join(folder, 'nightly.csv');
+      await writeFile(file, 'of yesterday');
+      program.sandbox.faults.set({ kind: 'shape', route, patch: () => ({ wrong: 1 }) });
+      try {
+        const { stdout, stderr, code, requests } = await run([query, '--format', 'csv']);
+        expect([stdout, code, requests.length]).toEqual(['', 1, calls]);
+        expect(stderr).toMatch(/^error UPSTREAM_INVALID_RESPONSE at /m);
+        expect(stderr).toMatch(/^Nothing is written: .*--format json/m);
+        const kept = await run([query, '--format', 'csv', '--out', file]);
+        expect([kept.stdout, kept.code, await readFile(file, 'utf8')]).toEqual(['', 1, 'of yesterday']);
+        expect(kept.stderr).toContain(`${file} is as it was.\n`);
+      } finally {
+        program.sandbox.faults.clear();
+      }
+    },
+  );
+
+  it.for(['ndjson', 'table', 'arrow', 'json'])(
+    'country-graph query writes a file of %s only if all went well',
+    async (format) => {
+      const file = join(folder, `nightly.${format}`);
+      await writeFile(file, 'of yesterday');
+      const args = [CAPITALS, '--format', format, '--out', file];
+      program.sandbox.faults.set({ kind: 'shape', route: '/v1/countries', patch: () => ({ wrong: 1 }) });
+      const failed = await run(args).finally(() => program.sandbox.faults.clear());
+      expect([failed.stdout, failed.code, await readFile(file, 'utf8')]).toEqual(['', 1, 'of yesterday']);
+      const { stdout, code } = await run(args);
+      expect([stdout, code, (await readFile(file, 'utf8')).includes('Nairobi')]).toEqual(['', 0, true]);
+    },
+  );
+
+  it('country-graph query has the columns of a list that is empty or absent, and no row', async () => {
+    for (const [query, header] of [
+      [
+        '{ country(code: "ZZ") { observations(metricKeys: ["population_total"]) { year value } } }',
+        'year,value\r\n',
+      ],
+      [
+        '{ country(code: "KE") { observations(metricKeys: ["population_total"], toYear: 1900) { year indicator { key } } } }',
+        'year,indicator.key\r\n',
+      ],
+    ]) {
+      const { stdout } = await run([String(query), '--format', 'csv']);
+      expect(stdout).toBe(header);
+    }
+  });
+
+  it('country-graph query writes Arrow with the types of the schema', async () => {
+    const file = join(folder, 'figures.arrow');
+    const query =
+      '{ country(code: "KE") { observations(metricKeys: ["population_total"]) { year value isModelled record indicator { key } } } }';
+    const { code } = await run([query, '--format', 'arrow', '--out', file]);
+    const table = tableFromIPC(await readFile(file));
+    expect([code, table.numRows > 10]).toEqual([0, true]);
+    expect(table.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'year Int32',
+      'value Float64',
+      'isModelled Bool',
+      'record Utf8',
+      'indicator.key Utf8',
+    ]);
+  });
+
+  it('country-graph query says why what is absent is, where it is asked to', async () => {
+    const query = '{ country(code: "KE") { observation(metricKey: "gdp_curren_usd") { value } } }';
+    const { stderr } = await run([query, '--absences']);
+    expect(stderr).toMatch(/^absence NO_FIGURE at country\.observation$/m);
+    expect((await run([query])).stderr).not.toContain('absence');
+  });
+
+  it('country-graph query prints which names may be meant, and the command of what is not cached', async () => {
+    const { stderr } = await run(['{ indicators(keys: ["gdp_curren_usd", "gdp_current_usd"]) { name } }']);
+    expect(stderr).toMatch(/^warning UNKNOWN_INDICATOR: .*Did you mean .*gdp_current_usd/m);
+    await using offline = await openProgram({ env: { OFFLINE: 'on' } });
+    const asked = await runCommand(['query', CAPITALS, '--url', offline.url, '--key', 'demo-team']);
+    expect(asked.stderr).toMatch(
+      /^What is missing is fetched by: country-graph fill '\{ countries \{ code \} \}'$/m,
+    );
+    expect(asked.code).toBe(1);
   });
 
   it('country-graph query says in one line that nobody answers, or no gateway', async () => {

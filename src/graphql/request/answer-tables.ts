@@ -14,15 +14,13 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import type { ColumnKind, TableColumn } from '../../shared/arrow.ts';
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
 function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
-
-/** For typed formats: `text` also for enums and our own scalars. */
-type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
 
 /** By response name: fields of one name are one. */
 interface AnswerField {
@@ -56,7 +54,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 };
 
 /**
- * With a schema, lists are known before there is an answer; without one, fields look like single texts.
+ * Without a schema, fields look like single texts.
  * @throws TooManyFields
  */
 function fieldsIn(
@@ -84,7 +82,7 @@ function listsSeen(fields: readonly AnswerField[], items: readonly JsonFields[])
   return fields.map((field) => {
     if (field.below === null) return field;
     const values = items.map((item) => item[field.name]);
-    const isList = values.some(Array.isArray);
+    const isList = field.isList || values.some(Array.isArray);
     const inner = values.flatMap((value) => (Array.isArray(value) ? value.flat(MAX_DEPTH) : [value]));
     return { ...field, isList, below: listsSeen(field.below, inner.filter(isJsonObject)) };
   });
@@ -152,12 +150,6 @@ export interface AnswerTable {
   readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
 }
 
-interface TableColumn {
-  /** Response names below the outermost list, such as `capital` or `observations.value`. */
-  readonly name: string;
-  readonly kind: ColumnKind;
-}
-
 interface Leaf extends TableColumn {
   /** From the item of its list. */
   readonly path: readonly string[];
@@ -195,20 +187,31 @@ export function tablesBySchema(
 }
 
 /**
- * Without a schema.
+ * Lists are those of the schema, or that are lists in the answer: its gateway may know fields that the schema doesn't.
  * @throws TooManyFields
  */
+export function tablesSeen(
+  document: DocumentNode,
+  operationName: string | undefined,
+  data: unknown,
+  schema: GraphQLSchema | null,
+): readonly AnswerTable[] {
+  const operation = getOperationAST(document, operationName);
+  if (operation == null || !isJsonObject(data)) return [];
+  return tablesOf(listsSeen(fieldsIn(document, operation, schema), [data]));
+}
+
+/** As {@link tablesSeen}, with the rows. */
 export function tablesInAnswer(
   document: DocumentNode,
   operationName: string | undefined,
   data: unknown,
+  schema: GraphQLSchema | null = null,
 ): { readonly path: string; readonly columns: readonly string[]; readonly rows: readonly unknown[][] }[] {
-  const operation = getOperationAST(document, operationName);
-  if (operation == null || !isJsonObject(data)) return [];
-  return tablesOf(listsSeen(fieldsIn(document, operation, null), [data])).map(({ path, columns, rows }) => ({
+  return tablesSeen(document, operationName, data, schema).map(({ path, columns, rows }) => ({
     path,
     columns: columns.map(({ name }) => name),
-    rows: Array.from(rows(data), (row) => [...row]),
+    rows: Array.from(rows(data as JsonFields), (row) => [...row]),
   }));
 }
 

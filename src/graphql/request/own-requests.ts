@@ -34,6 +34,8 @@ interface Explained {
   readonly limit: number;
   readonly byRoute: Readonly<Record<string, number>>;
   readonly cached: number;
+  readonly naive: number;
+  readonly plan: readonly { readonly route: string; readonly target: string; readonly cached: boolean }[];
 }
 
 export interface OwnReply {

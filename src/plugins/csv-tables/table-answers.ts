@@ -1,15 +1,13 @@
-import type { Builder, DataType } from 'apache-arrow';
 import { formatLiked } from '../../graphql/request/accept.ts';
 import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import { type GatewayResponse, VARIES, WrittenBody } from '../../graphql/request/responses.ts';
 import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
 import { openBill } from '../../service/bill.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import { arrowWriter, type TableWriter } from '../../shared/arrow.ts';
 import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
-import { BYTE_ORDER_MARK, cellText, csvLine, jsonLine } from '../../shared/cells.ts';
-import { asNumber, parseExactly } from '../../shared/exact-json.ts';
-
-type MadeColumn = AnswerTable['columns'][number];
+import { BYTE_ORDER_MARK, csvLine, jsonLine } from '../../shared/cells.ts';
+import { parseExactly } from '../../shared/exact-json.ts';
 
 const STEP_ROWS = 16;
 
@@ -179,84 +177,10 @@ export function* parsedInSteps(text: string): Steps<unknown> {
   return open.values[0];
 }
 
-interface TableWriter {
-  add(row: readonly unknown[]): void;
-  /** Bytes that can be taken, roughly. */
-  waiting(): number;
-  take(): Uint8Array;
-  /** Takes the rest, with the end of the format. */
-  finish(): Uint8Array;
-}
-
-const BATCH_ROWS = 512;
-
-/** Writes Arrow's stream format, with nullable columns of the schema's types. The library is only loaded when needed. */
-async function arrowWriter(columns: readonly MadeColumn[]): Promise<TableWriter> {
-  const arrow = await import('apache-arrow');
-  const types: Readonly<Record<MadeColumn['kind'], () => DataType>> = {
-    integer: () => new arrow.Int32(),
-    number: () => new arrow.Float64(),
-    boolean: () => new arrow.Bool(),
-    text: () => new arrow.Utf8(),
-    json: () => new arrow.Utf8(),
-  };
-  const fields = columns.map(({ name, kind }) => new arrow.Field(name, types[kind](), true));
-  const schema = new arrow.Schema(fields);
-  const struct = new arrow.Struct(fields);
-  const builders: readonly Builder[] = fields.map(({ type }) =>
-    arrow.makeBuilder({ type, nullValues: [null] }),
-  );
-  const written: Uint8Array[] = [];
-  /** The library's own sink keeps all bytes until the end. */
-  class Sink extends arrow.AsyncByteQueue<Uint8Array> {
-    override write(bytes: Uint8Array): void {
-      if (bytes.byteLength > 0) written.push(bytes);
-    }
-  }
-  const writer = new arrow.RecordBatchStreamWriter();
-  writer.reset(new Sink(), schema);
-  let rows = 0;
-  let bytes = 0;
-
-  function flush(): void {
-    const children = builders.map((builder) => builder.flush());
-    const data = arrow.makeData({ type: struct, length: rows, nullCount: 0, children });
-    writer.write(new arrow.RecordBatch(schema, data));
-    bytes += children.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    rows = 0;
-  }
-
-  function take(): Uint8Array {
-    bytes = 0;
-    return Buffer.concat(written.splice(0));
-  }
-
-  return {
-    add(row) {
-      for (const [i, builder] of builders.entries()) builder.append(typed(row[i], columns[i]?.kind));
-      rows += 1;
-      if (rows === BATCH_ROWS) flush();
-    },
-    waiting: () => bytes,
-    take,
-    finish() {
-      if (rows > 0) flush();
-      writer.finish();
-      return take();
-    },
-  };
-}
-
-function typed(value: unknown, kind: MadeColumn['kind'] = 'text'): unknown {
-  if (value === null || value === undefined) return null;
-  if (kind === 'json') return JSON.stringify(value);
-  return kind === 'text' ? cellText(value) : asNumber(value);
-}
-
 interface TableFormat {
   readonly contentType: string;
   /** Loads the modules that the format needs. */
-  readonly open: (columns: readonly MadeColumn[]) => Promise<TableWriter>;
+  readonly open: (columns: AnswerTable['columns']) => Promise<TableWriter>;
 }
 
 /** By the type that a client asks for, some with a parameter. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, formatted } from '../../cli/formats.ts';
-import { readConfig } from '../../config/config.ts';
+import { settingsOf } from '../../cli/strange-settings.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { TAGS } from '../../service/rights.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -134,7 +134,7 @@ async function workAtDesk(
   { env, plugins }: CommandHost,
   work: (desk: KeyDesk) => Promise<unknown>,
 ): Promise<void> {
-  const { cacheUrl, cacheTimeoutMs } = readConfig(env, plugins);
+  const { cacheUrl, cacheTimeoutMs } = settingsOf(env, plugins, console.error);
   if (cacheUrl === 'memory:' || cacheUrl === 'none')
     throw new CommandError(
       'CACHE_URL: issued keys are kept in sqlite:PATH or redis://… Those of memory: are within the gateway: ask it at ADMIN_PORT.',

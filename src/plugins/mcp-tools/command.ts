@@ -8,9 +8,11 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Command } from 'commander';
 import { openCounts } from '../../cache/counts.ts';
+import { openAskedService } from '../../cli/asked-service.ts';
 import { CommandError } from '../../cli/formats.ts';
 import { keyFrom } from '../../cli/given-key.ts';
-import { ConfigError, readConfig } from '../../config/config.ts';
+import { settingsOf } from '../../cli/strange-settings.ts';
+import { ConfigError } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { createLog } from '../../server/log.ts';
@@ -37,22 +39,20 @@ export function addMcp(command: Command, host: CommandHost): void {
 
 /** Serves until the input has ended and all requests are answered. The log goes to standard error. */
 async function serveTools(
-  { env, plugins, ...host }: CommandHost,
+  { env, plugins, openSandbox }: CommandHost,
   keyFile: string | undefined,
 ): Promise<void> {
-  const config = readConfig(env, plugins);
+  const remarks: string[] = [];
+  const config = settingsOf(env, plugins, (words) => remarks.push(words));
   if (config.trustedDocuments === undefined) throw new ConfigError(WITHOUT_DOCUMENTS);
   const { MCP_BUDGET: budget, MCP_KEY: keyName } = config.plugins['mcp-tools'] as ToolSettings;
   const given = await keyFrom(env.COUNTRY_GRAPH_KEY, keyFile);
   const log = createLog(config.logLevel);
-  for (const strange of host.strangeSettings()) log.warn(strange);
-  const sandbox = config.countryDataUrl === undefined ? await host.openSandbox() : undefined;
+  for (const words of remarks) log.warn(words);
+  const { url: upstreamUrl, key, close } = await openAskedService(config, given, openSandbox, log.note);
   try {
-    const key = given ?? sandbox?.keys.team;
     if (key === undefined && keyName === undefined)
       throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
-    if (sandbox !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
-    const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
     const counts = await openCounts('memory:', config.cacheTimeoutMs);
     const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
     const tools = definePlugin({
@@ -75,7 +75,7 @@ async function serveTools(
       await gateway.stop();
     }
   } finally {
-    await sandbox?.close();
+    await close();
   }
 }
 

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadSqlite } from '../../cache/sqlite.ts';
 import { packing } from '../../cache/unpacked-store.ts';
-import { keyOption } from '../../cli/given-key.ts';
+import { openAskedService } from '../../cli/asked-service.ts';
+import { keyOption, ownKeyOf } from '../../cli/given-key.ts';
 import { onParentLost } from '../../cli/lost-parent.ts';
-import { readConfig } from '../../config/config.ts';
+import { settingsOf } from '../../cli/strange-settings.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, definePlugin } from '../../gateway/plugin.ts';
 import { nameInStore } from '../../keys/tenant-cache.ts';
@@ -16,7 +17,7 @@ import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createServer } from '../../server/server.ts';
 import { type Fixture, timeless, underKey, writeFixtures } from './fixtures.ts';
-import { keyOf, lasting } from './given.ts';
+import { lasting } from './given.ts';
 
 const EXAMPLES = `
 Examples:
@@ -52,13 +53,14 @@ async function record(
   using signals = takeSignals(env);
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-record-'));
   const database = join(folder, 'recorded.db');
-  let sandbox: Awaited<ReturnType<typeof openSandbox>> | undefined;
+  let service: Awaited<ReturnType<typeof openAskedService>> | undefined;
   try {
-    const given = readConfig(env, plugins);
-    if (given.countryDataUrl === undefined) sandbox = await openSandbox();
-    const key = (await keyOf(options, env)) ?? sandbox?.keys.team;
+    const note = (words: string) => void process.stderr.write(`${words}\n`);
+    const given = lasting(settingsOf(env, plugins, note));
+    service = await openAskedService(given, await ownKeyOf(options, env), openSandbox, note);
+    const { url: upstreamUrl, key } = service;
     const config = {
-      ...lasting(given),
+      ...given,
       host: '127.0.0.1',
       port: 0,
       adminPort: undefined,
@@ -75,7 +77,7 @@ async function record(
     const gateway = await createGateway({
       config,
       plugins: [bearer, ...plugins],
-      upstreamUrl: config.countryDataUrl ?? sandbox?.url ?? '',
+      upstreamUrl,
       observer: log,
     });
     const server = createServer({ config, gateway, metrics: createMetrics(), log, demoKeys: null });
@@ -93,7 +95,7 @@ async function record(
     );
     return code;
   } finally {
-    await sandbox?.close();
+    await service?.close();
     await rm(folder, { recursive: true, force: true });
   }
 }

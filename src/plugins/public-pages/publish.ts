@@ -10,7 +10,8 @@ import {
   validate,
 } from 'graphql';
 import { CommandError, formatted, graphqlIn } from '../../cli/formats.ts';
-import { readConfig } from '../../config/config.ts';
+import { settingsOf } from '../../cli/strange-settings.ts';
+import type { Config } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
@@ -102,7 +103,12 @@ async function publish(
     throw new CommandError(
       `--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`,
     );
-  const { price, variables } = await checked(text, onlyQueryOf(text, file), plugins).catch((error: Error) => {
+  const { price, variables } = await checked(
+    text,
+    onlyQueryOf(text, file),
+    configOf(env, plugins),
+    plugins,
+  ).catch((error: Error) => {
     throw new CommandError(`${file}: ${error.message}`);
   });
   const { isSandbox, ...files } = filesFor(env);
@@ -126,6 +132,15 @@ async function publish(
   ].join('\n');
 }
 
+/** What is published may be what these still lack. */
+const NOT_HEEDED = [...OF_PAGES, 'OPERATOR_KEY', 'OPERATOR_KEY_FILE', 'TRUSTED_DOCUMENTS_FOR', 'MCP'];
+
+function configOf(env: Env, plugins: CommandHost['plugins']): Config {
+  const heeded = Object.entries(env).filter(([name]) => !NOT_HEEDED.includes(name));
+  // No store is needed, so none is touched.
+  return { ...settingsOf(Object.fromEntries(heeded), plugins, console.error), cacheUrl: 'memory:' };
+}
+
 interface Query {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -135,9 +150,13 @@ interface Query {
  * Prices a query, and reads its variables. Sends nothing.
  * @throws Error if the query is not valid, or too expensive
  */
-async function checked(text: string, { document, operation }: Query, plugins: CommandHost['plugins']) {
+async function checked(
+  text: string,
+  { document, operation }: Query,
+  config: Config,
+  plugins: CommandHost['plugins'],
+) {
   const observer = { operation() {}, attempt() {}, problem() {} };
-  const config = readConfig({ CACHE_URL: 'none' }, plugins);
   const gateway = await createGateway({ config, plugins, upstreamUrl: 'http://127.0.0.1', observer });
   try {
     const [error] = validate(gateway.schema, document);

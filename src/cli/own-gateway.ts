@@ -1,0 +1,76 @@
+import type { Config } from '../config/config.ts';
+import { explained } from '../graphql/request/own-requests.ts';
+import { plugins } from '../plugins.ts';
+import { messageOf } from '../shared/errors.ts';
+import { CommandError } from './formats.ts';
+
+/** Nothing is sent there. */
+const NOWHERE = 'http://127.0.0.1';
+
+/**
+ * Opens the gateway of a command, with the stages that one of `serve` would have.
+ * @param note told of its troubles
+ */
+export async function openOwnGateway(config: Config, upstreamUrl: string, note: (words: string) => void) {
+  const { createGateway } = await import('../gateway/gateway.ts');
+  const problem = (error: unknown, where: string) => note(`${where}: ${messageOf(error)}`);
+  const observer = { operation() {}, attempt() {}, warn: note, problem };
+  return createGateway({ config, plugins, upstreamUrl, observer });
+}
+
+export async function sdlFor(whom: string, config: Config, note: (words: string) => void): Promise<string> {
+  // No store is needed, so none is touched.
+  const gateway = await openOwnGateway({ ...config, cacheUrl: 'memory:' }, NOWHERE, note);
+  try {
+    const { printClientSdl } = await import('../graphql/schema/sdl.ts');
+    return whom === 'clients' ? printClientSdl(gateway.schema) : gateway.sdl;
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/**
+ * Writes the calls of an operation as a table.
+ * @param key that what is cached is cached under
+ * @throws CommandError if the operation would be refused
+ */
+export async function priceTable(
+  question: object,
+  key: string,
+  config: Config,
+  note: (words: string) => void,
+): Promise<string> {
+  const gateway = await openOwnGateway(config, NOWHERE, note);
+  try {
+    const headers = { authorization: `Bearer ${key}` };
+    const { errors, extensions } = await explained(gateway.handle, question, { headers });
+    const { explain } = extensions;
+    if (explain === undefined || errors.length > 0)
+      throw new CommandError(errors.map(({ message }) => message).join('\n'));
+    return tableOf(explain);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+type Explanation = NonNullable<Awaited<ReturnType<typeof explained>>['extensions']['explain']>;
+
+function tableOf({ calls, least, most, naive, cached, byRoute, plan }: Explanation): string {
+  const width = Math.max(5, ...Object.keys(byRoute).map((route) => route.length));
+  const row = (count: number | string, route: string, request: string) =>
+    `${String(count).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();
+  const requests = (route: string) =>
+    plan.filter((call) => call.route === route && !call.cached).map(({ target }) => target);
+  const ofCache = cached === 0 ? '' : `; ${cached} answered by the cache`;
+  return [
+    row('calls', 'route', 'requests'),
+    ...Object.entries(byRoute).flatMap(([route, count]) =>
+      requests(route).map((target, i) => row(i === 0 ? count : '', i === 0 ? route : '', `GET ${target}`)),
+    ),
+    row(
+      calls,
+      'in all',
+      `(at least ${least}, at most ${most}; ${naive} if each field fetched for itself${ofCache})`,
+    ),
+  ].join('\n');
+}
