@@ -168,7 +168,7 @@ describe('settings of all commands', () => {
 
   it('country-graph query, fill and record say that figures are synthetic where COUNTRY_DATA_URL is not set', async () => {
     const words =
-      'COUNTRY_DATA_URL is not set, so the embedded sandbox answers: all its figures are synthetic.\n';
+      'COUNTRY_DATA_URL is not set, so the embedded sandbox answers: all figures are synthetic.\n';
     for (const name of ['query', 'fill', 'record']) {
       const { stderr, code } = await runCommand(COMMANDS[name]?.() ?? [], { env: { CACHE_URL: newStore() } });
       expect([name, code, stderr.includes(words)]).toEqual([name, 0, true]);

@@ -10,7 +10,7 @@ const ASSUMED_MAX_ROWS = 1000;
 const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
 
 /** One row a year. */
-const ASSUMED_SERIES_ROWS = 77;
+export const ASSUMED_SERIES_ROWS = 77;
 
 /** More than all countries times all indicators. */
 const MAX_PAIRS = 50_000;

@@ -12,7 +12,7 @@ import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Pace } from './pace.ts';
-import { nextBlocks } from './packing.ts';
+import { type Block, callsOf, nextBlocks } from './packing.ts';
 import { SOURCES } from './uncached.ts';
 import {
   DOCUMENTED_NAMES,
@@ -36,6 +36,8 @@ const DEMANDS_AT_ONCE = 2_000;
 
 export interface Price {
   readonly calls: number;
+  /** True if the number depends on the lengths of series. */
+  readonly hasSeries: boolean;
   /** Figures and series that are wanted, and those of them that are cached. */
   readonly figures: number;
   readonly cached: number;
@@ -170,10 +172,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
    * Divides series into calls. Each yields lengths of series, by which the next ones are divided better.
    * @param empty pairs that are known to have no rows
    */
-  function* blocksOf(
-    series: readonly Demand[],
-    empty: ReadonlySet<string>,
-  ): Generator<readonly Demand[], void> {
+  function* blocksOf(series: readonly Demand[], empty: ReadonlySet<string>): Generator<Block, void> {
     const { seriesRows } = service.planning.learned;
     const rowsOf = (countryCode: string, metricKey: string) =>
       empty.has(pairKey(countryCode, metricKey)) ? 0 : seriesRows(countryCode, metricKey);
@@ -181,7 +180,7 @@ function createFigures({ gateway, pace, authorization, everyMs, spending: { bill
     while (left.length > 0) {
       const blocks = nextBlocks(left, rowsOf);
       yield* blocks;
-      const yielded = new Set(blocks.flat());
+      const yielded = new Set(blocks.flatMap(({ demands }) => demands));
       left = left.filter((demand) => !yielded.has(demand));
     }
   }
@@ -298,7 +297,7 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
     const demands = demandsOf(selection, names);
     const { latest, series } = partsOf(await missingOf(demands, await judge(demands, beganAtMs)));
     yield await fetchSome(latest);
-    for (const block of blocksOf(series, await withoutLatest(series))) yield await fetchSome(block);
+    for (const { demands } of blocksOf(series, await withoutLatest(series))) yield await fetchSome(demands);
     const empty = await emptyNamesIn(selection, demands, cachedOf);
     if (empty.length > 0) remark(`The service has no figures of ${empty.join(', ')}.`);
     for (const question of recordsFor(selection, names)) yield await run(question);
@@ -319,13 +318,16 @@ export function createFetching(given: Omit<FillParts, 'spending'>) {
       const isOfLists = lists.length > 0 && (await explain({ query: SOURCES })) > 0;
       const mayRenew = missing.some(({ changedAtMs }) => changedAtMs > Number.NEGATIVE_INFINITY);
       let calls = mayRenew && !isOfLists ? 1 : 0;
+      // The catalogue names the sources of indicators.
+      if (mayRenew && lists.length === 0) calls += await explain({ query: '{ indicators { key } }' });
       const { latest, series } = partsOf(missing);
       if (latest.length > 0) calls += estimate(latest, service.planning).calls;
-      for (const _ of blocksOf(series, new Set())) calls += 1;
+      for (const block of blocksOf(series, new Set())) calls += callsOf(block);
       const operations = [...lists, ...recordsFor(selection, names), ...questions];
       for (const question of operations) calls += await explain(question);
       return {
         calls,
+        hasSeries: series.length > 0,
         figures: demands.length,
         cached: demands.length - missing.length,
         operations: operations.length,

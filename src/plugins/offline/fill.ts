@@ -1,14 +1,17 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { openAskedService } from '../../cli/asked-service.ts';
 import { CommandError } from '../../cli/formats.ts';
-import { keyOption } from '../../cli/given-key.ts';
-import { type Config, ConfigError, readConfig } from '../../config/config.ts';
+import { keyOption, ownKeyOf } from '../../cli/given-key.ts';
+import { settingsOf } from '../../cli/strange-settings.ts';
+import { type Config, ConfigError } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
+import { looksIssued } from '../../keys/tenant.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { createFetching } from './fetching.ts';
-import { keyOf, lasting, type Surroundings } from './given.ts';
+import { lasting, type Surroundings } from './given.ts';
 import { createPace, type PlanLimits } from './pace.ts';
 import { createProgress } from './progress.ts';
 import { questionsIn, type Selection, trustedIn } from './wanted.ts';
@@ -20,7 +23,7 @@ Examples:
   CACHE_URL=sqlite:figures.db country-graph fill --indicators population_total --years 2000- --yes
   CACHE_URL=sqlite:figures.db country-graph fill --all --every day --yes --json
 Exit codes: 0 all is there, 1 something could not be fetched or stored, 2 wrong settings, 3 the month has no more calls to give,
-4 nobody said yes.`;
+4 nobody said yes, or not to so many calls.`;
 
 /** Seconds. */
 const INTERVALS = { hour: 3_600, day: 86_400, week: 604_800 } as const;
@@ -31,10 +34,18 @@ const INTERVAL_SHARE = 0.9;
 /** Milliseconds of unlimited time: about the longest that a timer can be set to. */
 const LONG_MS = 2_000_000_000;
 
+/** Of a fill that has ended early, if not 1. */
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  MONTHLY_QUOTA_EXCEEDED: 3,
+  OPERATION_TOO_EXPENSIVE: 4,
+};
+
 export interface FillOptions extends Selection {
   readonly trusted?: true;
   readonly variables?: string;
   readonly yes?: true;
+  /** Calls that are agreed to in place of the price. */
+  readonly most?: number;
   /** Calls of the month to leave. */
   readonly leave?: number;
   readonly every?: keyof typeof INTERVALS;
@@ -58,7 +69,8 @@ export function addFill(command: Command, host: CommandHost): void {
     .option('--latest', 'latest figures alone, no series')
     .option('--all', 'all figures and lists; with --latest, no series')
     .option('--records', 'profiles, signals and offices of all countries, and all listings')
-    .option('--yes', 'fetch without asking')
+    .option('--yes', 'fetch without asking, for up to the price')
+    .option('--most <calls>', 'agree to so many calls, in place of the price', count)
     .option('--leave <calls>', 'calls of the month to leave', count)
     .addOption(
       new Option(
@@ -117,14 +129,23 @@ export async function fill(
     ...(await questionsIn(sources, options.variables ?? '{}')),
     ...(options.trusted ? await trustedOf(config) : []),
   ];
-  const sandbox = config.countryDataUrl === undefined ? await around.openSandbox() : undefined;
+  const note = (words: string) => around.note(`${words}\n`);
+  const service = await openAskedService(
+    config,
+    await ownKeyOf(options, around.env),
+    around.openSandbox,
+    note,
+  );
   try {
-    const key = (await keyOf(options, around.env)) ?? sandbox?.keys.team;
+    const { key, url: upstreamUrl } = service;
     if (key === undefined)
       throw new CommandError(
         'There is no key: set COUNTRY_GRAPH_KEY or COUNTRY_DATA_KEY, or name a file by --key-file.',
       );
-    const upstreamUrl = config.countryDataUrl ?? sandbox?.url ?? '';
+    if (looksIssued(key))
+      throw new CommandError(
+        'An issued key has no store of its own: give the key of the service, as --key or COUNTRY_DATA_KEY. Nothing was sent.',
+      );
     const plan = planOf(options.plan ?? 'free');
     const progress = createProgress(around, { json: options.json === true, plan });
     const pace = createPace({
@@ -133,7 +154,9 @@ export async function fill(
       leave: options.leave ?? 0,
       path: config.cacheUrl.startsWith('sqlite:') ? config.cacheUrl.slice('sqlite:'.length) : null,
       onCall: progress.called,
+      onSpent: () => agreeAgain(),
     });
+    let agreeAgain = async () => 0;
     const { promise: composed, resolve } = Promise.withResolvers<ComposedGateway>();
     const opened = definePlugin({ name: 'a fill', settings: {}, open: () => ({ start: resolve }) });
     const gateway = await createGateway({
@@ -145,7 +168,8 @@ export async function fill(
         operation() {},
         attempt() {},
         rows: progress.rows,
-        problem: (error, where) => around.note(`${where}: ${error}\n`),
+        warn: note,
+        problem: (error, where) => note(`${where}: ${error}`),
       },
     });
     try {
@@ -157,27 +181,38 @@ export async function fill(
       });
       const price = await fetching.priceOf(questions, options);
       progress.priced(price);
+      const confirm = options.json ? null : around.confirm;
       if (price.calls > 0 && !options.yes) {
-        if (around.confirm === null || options.json) {
+        if (confirm === null) {
           progress.over(null, 'Nothing was sent: say --yes.');
           return 4;
         }
-        if (!(await around.confirm('Fetch them? [y/N] '))) return 4;
+        if (!(await confirm('Fetch them? [y/N] '))) return 4;
       }
+      const agreed = options.most ?? price.calls;
+      pace.agreeTo(agreed);
+      agreeAgain = async () => {
+        if (confirm === null) return 0;
+        const { calls } = await fetching.priceOf(questions, options);
+        const isAgreed = await confirm(
+          `The ${agreed} calls are spent, and up to ${calls} more are needed. Fetch them? [y/N] `,
+        );
+        return isAgreed ? calls : 0;
+      };
       const outcome = await fetching.fetch(questions, options);
       progress.over(outcome);
-      if (pace.stopped !== null) return pace.stopped.code === 'MONTHLY_QUOTA_EXCEEDED' ? 3 : 1;
+      if (pace.stopped !== null) return EXIT_CODES[pace.stopped.code] ?? 1;
       return Object.keys(outcome.errors).length === 0 ? 0 : 1;
     } finally {
       await gateway.stop();
     }
   } finally {
-    await sandbox?.close();
+    await service.close();
   }
 }
 
-function configOf({ env, plugins }: Surroundings, { every }: FillOptions): Config {
-  const config = readConfig(env, plugins);
+function configOf({ env, plugins, note }: Surroundings, { every }: FillOptions): Config {
+  const config = settingsOf(env, plugins, (words) => note(`${words}\n`));
   if (!/^(sqlite|rediss?):/.test(config.cacheUrl) || config.cacheUrl === 'sqlite::memory:')
     throw new ConfigError(
       'CACHE_URL: a fill needs a store that lasts, sqlite:PATH or redis://…; memory: would be gone with the command.',

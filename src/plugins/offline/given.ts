@@ -1,4 +1,3 @@
-import { keyFrom } from '../../cli/given-key.ts';
 import type { Config } from '../../config/config.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { LONGEST_MS } from '../../keys/tenant-cache.ts';
@@ -13,16 +12,6 @@ export function lasting(config: Config): Config {
     authTtlSeconds: longestSeconds,
     plugins: { ...config.plugins, offline: { OFFLINE: false } },
   };
-}
-
-/** Returns the key of a command's options, or else the gateway's own. */
-export function keyOf(
-  { key, keyFile }: { readonly key?: string | undefined; readonly keyFile?: string | undefined },
-  env: NodeJS.ProcessEnv,
-): Promise<string | undefined> {
-  const given = key ?? env.COUNTRY_DATA_KEY;
-  if (given !== undefined || keyFile !== undefined) return keyFrom(given, keyFile);
-  return keyFrom(undefined, env.COUNTRY_DATA_KEY_FILE, 'COUNTRY_DATA_KEY_FILE');
 }
 
 export interface Surroundings extends Pick<CommandHost, 'env' | 'plugins' | 'openSandbox'> {

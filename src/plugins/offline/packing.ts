@@ -6,7 +6,7 @@ const ROWS = 950;
 /** Blocks planned at once for several countries: later ones know the lengths of series better. */
 const MOST_BLOCKS = 4;
 
-interface Block {
+export interface Block {
   readonly demands: Demand[];
   rows: number;
 }
@@ -16,7 +16,7 @@ interface Block {
  * series at once would have to guess all lengths, while each call reveals more of them.
  * @param rowsOf expected rows, 0 for what has none
  */
-export function nextBlocks(series: readonly Demand[], rowsOf: RowsOf): readonly (readonly Demand[])[] {
+export function nextBlocks(series: readonly Demand[], rowsOf: RowsOf): readonly Block[] {
   const byCountry = [...Map.groupBy(series, ({ countryCode }) => countryCode).values()];
   let best: readonly Block[] = [];
   let fewest = Number.POSITIVE_INFINITY;
@@ -27,8 +27,11 @@ export function nextBlocks(series: readonly Demand[], rowsOf: RowsOf): readonly 
     best = blocks;
     fewest = blocks.length / count;
   }
-  return best.map(({ demands }) => demands);
+  return best;
 }
+
+/** An answer that is cut takes further calls. */
+export const callsOf = ({ rows }: Block) => Math.max(1, Math.ceil(rows / ROWS));
 
 /** First-fit decreasing. */
 function blocksOf(series: readonly Demand[], rowsOf: RowsOf): readonly Block[] {

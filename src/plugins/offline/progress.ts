@@ -1,3 +1,4 @@
+import { ASSUMED_SERIES_ROWS } from '../../observations/planner/learned.ts';
 import type { Outcome, Price } from './fetching.ts';
 import type { Surroundings } from './given.ts';
 import type { PlanLimits } from './pace.ts';
@@ -22,8 +23,8 @@ export function createProgress(
       planned = priceShown(price, plan);
       if (!json) note(wordsOf(planned));
     },
-    called(): void {
-      calls += 1;
+    called(requests: number): void {
+      calls += requests;
       if (planned === null || json) return;
       const left = Math.max(0, planned.calls - calls);
       const inAll = Math.max(planned.calls, calls);
@@ -47,11 +48,12 @@ export function createProgress(
   };
 }
 
-function priceShown({ calls, figures, cached, operations, quota }: Price, plan: PlanLimits) {
+function priceShown({ calls, hasSeries, figures, cached, operations, quota }: Price, plan: PlanLimits) {
   const requestsPerMinute = quota.requestsPerMinute ?? plan.requestsPerMinute;
   const monthlyRequests = quota.monthlyRequests ?? plan.monthlyRequests;
   return {
     calls,
+    hasSeries,
     minutes: Math.max(0, Math.ceil(calls / requestsPerMinute) - 1),
     shareOfMonth: calls / monthlyRequests,
     plan: quota.plan ?? plan.name,
@@ -71,6 +73,11 @@ function wordsOf(shown: ReturnType<typeof priceShown>): string {
   return [
     `${figures} figures and series, ${cached} of them cached; ${operations} operation(s)`,
     `Up to ${calls} calls: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${shown.callsThisMonth} are spent`,
+    ...(shown.hasSeries
+      ? [
+          `Series are taken to have up to ${ASSUMED_SERIES_ROWS} figures. No further call is sent without being asked for`,
+        ]
+      : []),
     '',
   ].join('\n');
 }

@@ -141,6 +141,88 @@ describe('fill', () => {
     ]);
   });
 
+  it.each<FillOptions>([
+    { indicators: 'population_total,gdp_current_usd,idps_total' },
+    { indicators: 'population_total,gdp_current_usd', years: '1990-' },
+    { indicators: 'idps_total' },
+  ])('a fill of %o takes no more calls than its price', async (options) => {
+    await using filling = await startFilling();
+    const { code, stdout } = await filling.fill({ ...options, yes: true, json: true });
+    const { price, bill } = JSON.parse(stdout);
+    expect([code, bill.calls, bill.calls <= price.calls]).toEqual([0, filling.sandbox.log.length, true]);
+    expect(price.calls).toBeLessThan(2 * bill.calls);
+  });
+
+  it('a fill of series that are longer than assumed sends no more than its price, and then what --most agrees to', async () => {
+    await using filling = await startFilling();
+    const options: FillOptions = { countries: 'KE', yes: true, json: true };
+    const { code, stdout } = await filling.fill(options);
+    const { price, bill } = JSON.parse(stdout);
+    expect([code, bill.calls, filling.sandbox.log.length]).toEqual([4, price.calls, price.calls]);
+    expect(bill.stopped).toMatch(/^The calls that were agreed to are spent.*--most/);
+    const rest = await filling.fill({ ...options, most: 100 });
+    expect([rest.code, filling.sandbox.log.length]).toEqual([
+      0,
+      price.calls + JSON.parse(rest.stdout).bill.calls,
+    ]);
+    expect(new Set(filling.statuses())).toEqual(new Set([200]));
+  });
+
+  it('a fill asks again before the first call beyond its price, and stops where nobody agrees', async () => {
+    for (const [answers, expected] of [
+      [[true, true, true], 0],
+      [[true, false], 4],
+    ] as const) {
+      await using filling = await startFilling();
+      const questions: string[] = [];
+      const sentBefore: number[] = [];
+      const { code, stderr } = await fillHere({
+        options: { countries: 'KE' },
+        env: filling.env,
+        clock: filling.clock,
+        async confirm(question) {
+          questions.push(question);
+          sentBefore.push(filling.sandbox.log.length);
+          return answers[questions.length - 1] ?? false;
+        },
+      });
+      const price = Number(/Up to (\d+) calls/.exec(stderr)?.[1]);
+      expect([code, sentBefore.slice(0, 2)]).toEqual([expected, [0, price]]);
+      expect(questions[1]).toMatch(
+        new RegExp(`^The ${price} calls are spent, and up to \\d+ more are needed\\. Fetch them\\? `),
+      );
+      if (expected === 4) expect(filling.sandbox.log.length).toBe(price);
+    }
+  });
+
+  it('a fill counts attempts that are made again among the agreed calls', async () => {
+    await using filling = await startFilling();
+    filling.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data' });
+    const { code, stdout } = await filling.fill({ ...FEW, json: true });
+    const { price } = JSON.parse(stdout);
+    expect([code, filling.sandbox.log.length]).toEqual([4, price.calls]);
+  });
+
+  it('a fill under a refused key ends with its first call', async () => {
+    await using filling = await startFilling();
+    const texts = ['KE', 'NG', 'GH'].map((code) => `{ country(code: "${code}") { profile { record } } }`);
+    const { code, stdout } = await fillHere({
+      sources: texts,
+      options: { yes: true, key: 'nobody-knows-this-key' },
+      env: filling.env,
+      clock: filling.clock,
+    });
+    expect([code, filling.statuses()]).toEqual([1, [401]]);
+    expect(stdout).toContain('The service does not accept this key.');
+  });
+
+  it('a fill under an issued key says that there is no such store, and sends nothing', async () => {
+    await using filling = await startFilling();
+    const filled = filling.fill({ ...FEW, key: 'cgk_page_0123456789abcdefghijklmnopqrstuv' });
+    await expect(filled).rejects.toThrow('give the key of the service');
+    expect(filling.statuses()).toEqual([]);
+  });
+
   it.each([
     [{ countries: 'KE,KENYA' }, '--countries must be codes of two letters, such as KE,NG; this is "KENYA".'],
     [{ countries: ' ,' }, '--countries must be codes of two letters, such as KE,NG; this is "".'],

@@ -53,7 +53,13 @@ export async function fillApart({ sources = [], options, clock, ...around }: Fil
 }
 
 /** Runs a fill in this process, and returns what it has written. A wait takes none, as above. */
-export async function fillHere({ sources = [], options, env, clock }: Omit<Filling, 'killAfterWaits'>) {
+export async function fillHere({
+  sources = [],
+  options,
+  env,
+  clock,
+  confirm = null,
+}: Omit<Filling, 'killAfterWaits'> & { readonly confirm?: ((question: string) => Promise<boolean>) | null }) {
   let stdout = '';
   let stderr = '';
   const code = await fill(sources, options, {
@@ -73,7 +79,7 @@ export async function fillHere({ sources = [], options, env, clock }: Omit<Filli
     note(text) {
       stderr += text;
     },
-    confirm: null,
+    confirm,
     openSandbox() {
       throw new Error('The service is the sandbox of the test.');
     },
