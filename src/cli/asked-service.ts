@@ -1,8 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { CommandHost } from '../gateway/plugin.ts';
 
-const SYNTHETIC =
-  'COUNTRY_DATA_URL is not set, so the embedded sandbox answers: all figures are synthetic.';
+const SYNTHETIC = 'COUNTRY_DATA_URL is not set, so the embedded sandbox answers: all figures are synthetic.';
 
 /**
  * Opens the service that a command asks: that of COUNTRY_DATA_URL or, without one, the embedded sandbox.

@@ -1,9 +1,9 @@
-import { renameSync, writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { plugins } from '../plugins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { ownVersion } from '../shared/own-version.ts';
+import { replaceFile } from '../shared/text-files.ts';
 import { explained, listenError } from './explained.ts';
 import { CommandError, questionFrom } from './formats.ts';
 import { keyOption, ownKeyOf } from './given-key.ts';
@@ -67,7 +67,10 @@ function addQuery(program: Command, env: NodeJS.ProcessEnv): void {
         const { query } = await import('./query.ts');
         const { written, remarks, exitCode } = await query(await questionFrom(source, options), options, env);
         const { out } = options;
-        if (written !== null && out !== undefined) replaceFile(out, written);
+        if (written !== null && out !== undefined)
+          await replaceFile(out, written).catch((error: unknown) => {
+            throw new CommandError(`--out: ${messageOf(error)}`);
+          });
         // The reader may have closed the pipe.
         else if (written !== null) process.stdout.on('error', () => {}).write(written);
         process.stderr.write(remarks);
@@ -121,16 +124,6 @@ async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<v
         plugins,
         openSandbox: async () => (await import('./serve.ts')).openSandbox(),
       });
-  }
-}
-
-/** A reader of the file never sees half of it. */
-function replaceFile(file: string, content: string | Uint8Array): void {
-  try {
-    writeFileSync(`${file}.part`, content);
-    renameSync(`${file}.part`, file);
-  } catch (error) {
-    throw new CommandError(`--out: ${messageOf(error)}`);
   }
 }
 

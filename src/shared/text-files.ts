@@ -64,7 +64,7 @@ function encodingOf([first, second]: Uint8Array): string {
 }
 
 /** Readers find the former text or the new one, whoever else writes the file at the same time. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+export async function replaceFile(file: string, text: string | Uint8Array): Promise<void> {
   const part = `${file}.${randomUUID()}`;
   try {
     await writeFile(part, text, { flush: true });

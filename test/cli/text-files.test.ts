@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { questionFrom } from '../../src/cli/formats.ts';
-import { keyFrom } from '../../src/cli/given-key.ts';
+import { keyFrom, ownKeyOf } from '../../src/cli/given-key.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { CommandHost } from '../../src/gateway/plugin.ts';
 import { openTrusted } from '../../src/graphql/request/trusted.ts';
 import { readFixtures } from '../../src/plugins/offline/fixtures.ts';
-import { keyOf } from '../../src/plugins/offline/given.ts';
 import { questionsIn } from '../../src/plugins/offline/wanted.ts';
 import { addPublish } from '../../src/plugins/public-pages/publish.ts';
 import { plugins } from '../../src/plugins.ts';
@@ -91,7 +90,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   'COUNTRY_DATA_KEY_FILE of a command': {
     text: 'a-key\n\n',
     fault: ['a key', 1, 'character 2 is U+0020'],
-    read: (file) => keyOf({}, { COUNTRY_DATA_KEY_FILE: file }),
+    read: (file) => ownKeyOf({}, { COUNTRY_DATA_KEY_FILE: file }),
     expected: 'a-key',
   },
   TRUSTED_DOCUMENTS: {
