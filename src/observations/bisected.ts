@@ -16,6 +16,7 @@ import {
   settlingFailures,
   sum,
   type Task,
+  type Unproven,
 } from './data-calls.ts';
 import { WrongGuess } from './fetch.ts';
 import type { Pair, Rectangle } from './planner/demand.ts';
@@ -65,16 +66,47 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   }
   // A part of a call that is being bisected: whoever began that settles what remains unproven.
   if (task.unproven !== undefined) return bisect(task, refusal, search);
-  const unproven: NonNullable<Task['unproven']> = [];
-  const fetched = await bisect({ ...task, unproven }, refusal, search);
-  if (unproven.length > 0) task.search.isAnswered ||= await isProvenPairAnswered(search);
-  for (const { part, stray, refusal: cause } of unproven)
-    settlePairs(part, part.pairs, task.search.isAnswered ? cause : { ...cause, outcome: stray }, search);
-  return fetched;
+  const unproven: Unproven[] = [];
+  const answersBefore = task.search.answers;
+  const fetched = [await bisect({ ...task, unproven }, refusal, search)];
+  const isAnswered =
+    unproven.length === 0 ||
+    task.search.answers > answersBefore ||
+    (await isProvenPairAnswered(search, sending));
+  for (const part of unproven) fetched.push(await fetchAgain(part, isAnswered, search));
+  return sum(fetched);
 };
 
+/**
+ * Repeats a call that got a 404 which names nothing, once the route has answered another: only then is it about what was
+ * asked for, and not about a moment without the route.
+ */
+async function fetchAgain(
+  { part, refusal, stray, names, isUnlisted }: Unproven,
+  isAnswered: boolean,
+  search: Search,
+): Promise<FetchedRows> {
+  const { calls, sending, receive } = search;
+  const { unproven: _, ...task } = part;
+  if (!isAnswered) {
+    settleAs(task, task.pairs, stray);
+    return NONE_WHOLE;
+  }
+  return settlingFailures(task, async () => {
+    const reply = isUnlisted ? refusal : await calls.askFor(task, sending);
+    if (!reply.isRefused) return receive(task, reply, sending);
+    if (reply.stray === undefined) return bisected(task, reply, sending, search);
+    cacheRefusal(names, task, reply, search);
+    settlePairs(task, task.pairs, reply, search);
+    return NONE_WHOLE;
+  });
+}
+
 /** Fetches a figure that has arrived before: after a 404 that names nothing, it shows whether the route works. */
-async function isProvenPairAnswered({ learned, calls, sending }: Search): Promise<boolean> {
+export async function isProvenPairAnswered(
+  { learned, calls }: Pick<RepairMeans, 'learned' | 'calls'>,
+  sending: Sending,
+): Promise<boolean> {
   const pair = learned.figuredPair;
   if (pair === null) return false;
   const rectangle = { countryCodes: [pair.countryCode], metricKeys: [pair.metricKey] };
@@ -104,15 +136,16 @@ async function bisect(task: Task, refusal: Refusal, search: Search): Promise<Fet
     (unlisted.countries.length === countryCodes.length && (isAny || metricKeys.length === 1)) ||
     (unlisted.metrics.length === metricKeys.length && (isAny || countryCodes.length === 1));
   if (isSole || isOfUnlisted || cellsOf(task.rectangle) === 1 || (all.length === 0 && !isError)) {
-    if (refusal.stray !== undefined && !refusal.isInferred) {
-      task.unproven?.push({ part: task, refusal, stray: refusal.stray });
+    const areRefused = all.length === 1 || (isOfUnlisted && areOfOneKind);
+    const { outcome, stray, isInferred = false } = refusal;
+    if (stray !== undefined && !(isInferred && isOfUnlisted)) {
+      const refusedNames = areRefused && isInferred ? all : [];
+      task.unproven?.push({ part: task, refusal, stray, names: refusedNames, isUnlisted: isOfUnlisted });
       return NONE_WHOLE;
     }
-    const areRefused = all.length === 1 || (isOfUnlisted && areOfOneKind);
-    const { outcome } = refusal;
     const names = areRefused ? all : [...countryCodes, ...metricKeys];
     const named = outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
-    if (areRefused && (isError || refusal.isInferred)) cacheRefusal(all, task, named, search);
+    if (areRefused && (isError || isInferred)) cacheRefusal(all, task, named, search);
     settlePairs(task, task.pairs, named, search);
     return NONE_WHOLE;
   }
@@ -134,7 +167,7 @@ async function fetchHalves(
   if (second === undefined) return fetch(first, sending);
   // Not a call to find out about `limit`: if names and limit may both be the reason, a refusal shows neither.
   const reply = await calls.askFor(first, sending, false);
-  task.search.isAnswered ||= !reply.isRefused;
+  task.search.answers += Number(!reply.isRefused);
   if (!reply.isRefused) {
     const inferred = { ...refusal, isInferred: true };
     return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);

@@ -378,16 +378,24 @@ export interface Task extends PairsToFetch {
   /** Replaced, not mutated. Pairs within the rectangle may join as long as the task is open. */
   pairs: readonly Pair[];
   isOpen: boolean;
-  /**
-   * During a bisection, parts that got a 404 which names nothing; otherwise left out. They count as empty if the route
-   * has answered anything else.
-   */
-  readonly unproven?: { readonly part: Task; readonly refusal: Refusal; readonly stray: Failure }[];
+  /** During a bisection, parts that got a 404 which names nothing; otherwise left out. */
+  readonly unproven?: Unproven[];
   /** Covers some of the pairs anew, and fetches them through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
     changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'round'>>,
   ) => Promise<FetchedRows>;
+}
+
+/** Pairs that the service doesn't have, unless it was a moment's 404. */
+export interface Unproven {
+  readonly part: Task;
+  readonly refusal: Refusal;
+  readonly stray: Failure;
+  /** Names to cache as refused once it is proven. */
+  readonly names: readonly string[];
+  /** True if the service's own list lacks them, too. */
+  readonly isUnlisted: boolean;
 }
 
 /** The search for refused names, shared by all tasks of one fetch. */
@@ -398,8 +406,8 @@ export interface NameSearch {
   readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
   /** True while the last refusal was of a call with years, and its message didn't mention them. */
   isRefusedWithYears: boolean;
-  /** Set once any of the calls was answered, which shows that the route works. */
-  isAnswered: boolean;
+  /** Number of calls that were answered so far: each shows that the route works. */
+  answers: number;
 }
 
 export interface FetchedRows {
@@ -460,7 +468,7 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
         // No further pairs may join: the answer settles those that have joined by now.
         task.isOpen = false;
         if (reply === null) return await askInWhole(task, planning);
-        search.isAnswered ||= !reply.isRefused;
+        search.answers += Number(!reply.isRefused);
         if (reply.isRefused) return await refused(task, reply, sending, means);
         const isUsable = years === null || learnYears(reply, years, learned);
         return await (isUsable ? means.receive(task, reply, sending) : askInWhole(task, planning));

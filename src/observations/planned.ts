@@ -29,7 +29,7 @@ export function plannedStage(
       refusalsLeft: undefined,
       lists: {},
       isRefusedWithYears: false,
-      isAnswered: false,
+      answers: 0,
     };
     const fetchSet = async (some: readonly Demand[]) => {
       const answers = new Answers(some, (pair, rows, atMs) => {

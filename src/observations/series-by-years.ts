@@ -1,5 +1,6 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
+import { isProvenPairAnswered } from './bisected.ts';
 import type { RepairMeans, Rows, Task } from './data-calls.ts';
 import { isWithin, nameOfYears, type Pair, pairKey, widened, type YearRange } from './planner/demand.ts';
 
@@ -129,7 +130,13 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
   let isUseless = false;
 
   async function ask(named: YearRange): Promise<YearsReply | null> {
-    const part = await calls.ask({ mode, rectangle, limit, named }, sending);
+    const askPart = () => calls.ask({ mode, rectangle, limit, named }, sending);
+    let part = await askPart();
+    if (part.isRefused && part.stray !== undefined) {
+      // It may be a moment without the route: the same call again tells.
+      if (!(await isProvenPairAnswered({ learned, calls }, sending))) return null;
+      part = await askPart();
+    }
     // The pair has figures, so a 404 means none in these years.
     if (part.isRefused) return part.outcome instanceof Error ? null : { rows: [], isCut: false };
     const rows = sentRows(part);

@@ -13,7 +13,7 @@ export const openNameSearch = (): NameSearch => ({
   refusalsLeft: undefined,
   lists: {},
   isRefusedWithYears: false,
-  isAnswered: false,
+  answers: 0,
 });
 
 type Flat = FiguresParts['planning'] &

@@ -3,10 +3,13 @@ import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { untilAborted } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 
-/** Milliseconds for which a route counts as absent on the service's own word. */
+/** Milliseconds for which a route counts as absent after a first 404, which may be a moment's. */
+const FIRST_MS = 60_000;
+
+/** The same once it has been repeated, on the service's own word. */
 const ABSENT_MS = 24 * 3_600_000;
 
-/** The same after a 404 that may come from something in between. */
+/** The same if it may come from something in between. */
 const STRAY_MS = 10 * 60_000;
 
 interface RouteState {
@@ -21,7 +24,7 @@ interface RouteState {
 /**
  * Finds out by one call whether the service has a route, while the others wait. A 404 that names the missing thing, or is
  * about a country that the service needn't know, proves nothing. Any other means that there is no such route: calls to it
- * fail unsent from then on, under every key.
+ * fail unsent from then on, under every key; for a minute, and once another call has been answered so, for a day.
  * @param routes templates of the routes that may be absent
  */
 export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
@@ -41,8 +44,9 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
     }
     if (!areAllKnown(call)) return answer;
     const isWorded = answer.body !== undefined;
+    const isFirst = state.absence === null;
     state.isThere = false;
-    state.untilMs = now() + (isWorded ? ABSENT_MS : STRAY_MS);
+    state.untilMs = now() + (isFirst ? FIRST_MS : isWorded ? ABSENT_MS : STRAY_MS);
     state.absence = absence(call.route);
     throw state.absence;
   }

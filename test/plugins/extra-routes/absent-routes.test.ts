@@ -6,7 +6,8 @@ import { sendingFor } from '../../service/sending.ts';
 
 const ROUTE = '/v1/trade/overview/{code}';
 const FLOWS = '/v1/trade/flows';
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 const call = (target: string, route = ROUTE) => ({ route, target, isPublic: false });
 const KE = call('/v1/trade/overview/KE?top_limit=2');
@@ -45,18 +46,38 @@ function open(answerOf: (target: string) => Answer | Promise<Answer>) {
 }
 
 describe('a route that the service lacks', () => {
-  it('a route that the service lacks is asked once, whoever asks and however many at once, and again after a day', async () => {
+  it('a route that the service lacks is asked once, whoever asks and however many at once, again after a minute, and then after a day', async () => {
     const { sent, codeOf, pass } = open(() => NO_ROUTE);
     const codes = await Promise.all(Array.from({ length: 54 }, () => codeOf()));
     expect(new Set(codes)).toEqual(new Set(['UPSTREAM_ROUTE_ABSENT']));
     expect(await codeOf(XX)).toBe('UPSTREAM_ROUTE_ABSENT');
     expect(sent).toHaveLength(1);
+    pass(MINUTE_MS);
+    expect([await codeOf(), await codeOf(), sent.length]).toEqual([
+      'UPSTREAM_ROUTE_ABSENT',
+      'UPSTREAM_ROUTE_ABSENT',
+      2,
+    ]);
     pass(23 * HOUR_MS);
     await codeOf();
-    expect(sent).toHaveLength(1);
+    expect(sent).toHaveLength(2);
     pass(HOUR_MS);
     await codeOf();
-    expect(sent).toHaveLength(2);
+    expect(sent).toHaveLength(3);
+  });
+
+  it('a route that the service lacks for a moment is there again a minute later, and for good', async () => {
+    let lacks = true;
+    const { sent, codeOf, pass } = open(() => (lacks ? NO_ROUTE : FOUND));
+    expect(await codeOf()).toBe('UPSTREAM_ROUTE_ABSENT');
+    lacks = false;
+    pass(MINUTE_MS);
+    expect([await codeOf(), await codeOf(), sent.length]).toEqual([200, 200, 3]);
+    lacks = true;
+    expect(await codeOf()).toBe('UPSTREAM_ROUTE_ABSENT');
+    lacks = false;
+    pass(MINUTE_MS);
+    expect(await codeOf()).toBe(200);
   });
 
   it('a route that the service lacks leaves others alone', async () => {
@@ -71,9 +92,12 @@ describe('a route that the service lacks', () => {
     const { sent, codeOf, pass } = open(() => STRAY);
     expect([await codeOf(), await codeOf()]).toEqual(['UPSTREAM_ROUTE_ABSENT', 'UPSTREAM_ROUTE_ABSENT']);
     expect(sent).toHaveLength(1);
-    pass(600_000);
+    pass(MINUTE_MS);
     await codeOf();
     expect(sent).toHaveLength(2);
+    pass(10 * MINUTE_MS);
+    await codeOf();
+    expect(sent).toHaveLength(3);
   });
 });
 
