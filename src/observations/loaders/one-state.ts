@@ -40,6 +40,8 @@ export function createOneState() {
   /** By pair; null while all demands are of one kind, so that none can differ. */
   let recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
   let kind: string | null = null;
+  /** Lists of rows of other routes, with what they resolved to: many fields may select the same one. */
+  const lists = new Map<Rows, Rows>();
   /** Rows of other routes may lack some fields. */
   const rowsOfOthers = new Set<ObservationRecord>();
 
@@ -109,6 +111,8 @@ export function createOneState() {
     },
     /** For rows of other routes. */
     ofRows(rows: Rows): Rows {
+      const resolved = lists.get(rows);
+      if (resolved !== undefined) return resolved;
       index();
       for (const row of rows) rowsOfOthers.add(row);
       const pairs = Map.groupBy(rows, keyOf);
@@ -116,7 +120,9 @@ export function createOneState() {
       for (const [pair, some] of pairs)
         for (const [i, state] of inOneStateOf(pair, some, true).entries())
           states.set(some[i] as ObservationRecord, state);
-      return rows.map((row) => states.get(row) ?? row);
+      const inOneState = rows.map((row) => states.get(row) ?? row);
+      lists.set(rows, inOneState);
+      return inOneState;
     },
   };
 }
