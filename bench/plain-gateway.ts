@@ -92,7 +92,7 @@ export function createPlainGateway(upstreamUrl: string) {
       const figures: Figures = {
         find: () => null,
         several: createObservationEntries(NO_TENANT_CACHE).several,
-        cachedPairs: async (_, pairs) => pairs.map(() => ({ whole: null, rest: [] })),
+        cachedPairs: async () => {},
         async fetch(demands, given) {
           const records = new Map<string, ObservationRecord[]>();
           await Promise.all([

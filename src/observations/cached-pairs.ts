@@ -2,9 +2,10 @@ import type { TenantCache } from '../keys/tenant-cache.ts';
 import type { Caller } from '../service/caller.ts';
 import { observations } from '../service/endpoints.ts';
 import { checkRight } from '../service/rights.ts';
+import { eachInTurns, yieldToEventLoop } from '../shared/async/turns.ts';
 import { rangeName } from './cached-ranges.ts';
 import { createEntryReader, type ObservationEntry } from './entry-reader.ts';
-import { demandKeys, type Pair } from './planner/demand.ts';
+import { demandKey, type Pair } from './planner/demand.ts';
 import type { SeveralFigures } from './several-figures.ts';
 
 export interface CachedPair {
@@ -12,33 +13,41 @@ export interface CachedPair {
   readonly rest: readonly ObservationEntry[];
 }
 
-/** Returns all that is cached of each pair, fresh or not; asks the service for nothing. */
-export type ReadPairs = (caller: Caller, pairs: readonly Pair[]) => Promise<readonly CachedPair[]>;
+/** Reads all that is cached of pairs, fresh or not, in turns; asks the service for nothing. */
+export type ReadPairs = (
+  caller: Caller,
+  pairs: readonly Pair[],
+  each: (pair: Pair, cached: CachedPair) => void,
+) => Promise<void>;
 
-const NOTHING_CACHED: CachedPair = { whole: null, rest: [] };
+/** Pairs that are read from the store together: their names alone take a good millisecond. */
+const PAIRS_TOGETHER = 256;
 
 /** Reads nothing for keys that the service doesn't accept. */
 export function createPairReader(tenantCache: TenantCache, several: SeveralFigures): ReadPairs {
   const { entryOf, rangeEntries } = createEntryReader(several);
-  return async (caller, pairs) => {
+  return async (caller, pairs, each) => {
     checkRight(caller, observations.tag);
     const { tenant } = caller;
-    const keys = demandKeys('series', pairs);
-    const latestKeys = demandKeys('latest', pairs);
-    const cachedValues = await tenantCache.read<unknown>(tenant, [
-      ...keys,
-      ...keys.map(rangeName),
-      ...latestKeys,
-    ]);
-    // The read may have told more about the key.
-    if (!tenantCache.isAccepted(tenant)) return pairs.map(() => NOTHING_CACHED);
-    return keys.map((key, i) => {
-      const latest = entryOf(cachedValues.get(latestKeys[i] ?? ''), tenant);
-      const ranges = rangeEntries(cachedValues.get(rangeName(key))?.value, tenant);
-      return {
-        whole: entryOf(cachedValues.get(key), tenant),
-        rest: latest === null ? ranges : [...ranges, latest],
-      };
-    });
+    for (let from = 0; from < pairs.length; from += PAIRS_TOGETHER) {
+      await yieldToEventLoop(caller);
+      const names = pairs.slice(from, from + PAIRS_TOGETHER).map((pair) => {
+        const series = demandKey('series', pair);
+        return { pair, series, ranges: rangeName(series), latest: demandKey('latest', pair) };
+      });
+      const cachedValues = await tenantCache.read<unknown>(
+        tenant,
+        names.flatMap(({ series, ranges, latest }) => [series, ranges, latest]),
+      );
+      // The read may have told more about the key.
+      if (!tenantCache.isAccepted(tenant)) return;
+      await eachInTurns(caller, names, ({ pair, series, ranges, latest }) => {
+        const whole = entryOf(cachedValues.get(series), tenant);
+        const rest = rangeEntries(cachedValues.get(ranges)?.value, tenant);
+        const newest = entryOf(cachedValues.get(latest), tenant);
+        if (newest !== null) rest.push(newest);
+        if (whole !== null || rest.length > 0) each(pair, { whole, rest });
+      });
+    }
   };
 }

@@ -1,5 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import type { CachedPair } from '../cached-pairs.ts';
 import type { Outcome } from '../fetch.ts';
 import {
   type Demand,
@@ -192,11 +193,9 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     /** Undefined if nothing has come yet. Asks for nothing. */
     outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
     came: () => outcomes.came(),
-    /** Asks for nothing. */
-    cachedPairs(pairs: readonly Pair[]) {
-      effort.want(pairs.length);
-      return figures.cachedPairs(sending.caller, pairs);
-    },
+    /** Calls back with each pair of which anything is cached. Asks for nothing. */
+    readCached: (pairs: readonly Pair[], each: (pair: Pair, cached: CachedPair) => void) =>
+      figures.cachedPairs(sending.caller, pairs, each),
     /** Resolves all figures together, the newest of each. Call before any is asked for. */
     settleTogether(): void {
       outcomes.isTogether = true;

@@ -14,9 +14,8 @@ export interface AvailabilityRecord extends Pair {
   readonly isComplete: boolean;
 }
 
-export function recordOf(pair: Pair, { whole, rest }: CachedPair): AvailabilityRecord | null {
+export function recordOf(pair: Pair, { whole, rest }: CachedPair): AvailabilityRecord {
   const entries = whole === null ? rest : [whole];
-  if (entries.length === 0) return null;
   const rows = distinct(entries.flatMap(({ rows }) => rows));
   const years = rows.map(({ year }) => year).sort((a, b) => a - b);
   const checkedAtMs = entries.map((entry) => entry.checkedAtMs);

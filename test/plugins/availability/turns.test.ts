@@ -1,0 +1,70 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { openProgram, type Program } from '../../support/program.ts';
+import { threadMs } from '../../support/thread-ms.ts';
+
+/** The longest that a request may keep the event loop, in milliseconds of CPU time. */
+const MOST_MS = 100;
+
+/** A collection of garbage may fall into any turn, but not into the same one each time. */
+const ROUNDS = 3;
+
+/** Sends an operation, and drops its answer unread: the client shares this thread. */
+function send({ url, sandbox }: Program, query: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${sandbox.keys.team}` };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers }, (response) => {
+      response.resume().on('end', resolve).on('error', reject);
+    });
+    sent.on('error', reject).end(JSON.stringify({ query }));
+  });
+}
+
+/** The longest turn of the event loop meanwhile, in milliseconds of CPU time, which other processes don't affect. */
+async function longestTurn(work: () => Promise<void>): Promise<number> {
+  let longestMs = 0;
+  let last = process.threadCpuUsage();
+  const look = () => {
+    longestMs = Math.max(longestMs, threadMs(last));
+    last = process.threadCpuUsage();
+  };
+  const watch = setInterval(look, 1);
+  await work();
+  look();
+  clearInterval(watch);
+  return longestMs;
+}
+
+const aliases = (field: string) => Array.from({ length: 50 }, (_, i) => `a${i}: ${field}`).join(' ');
+
+describe('the availability of everything, under fifty aliases', () => {
+  it('the availability of everything, under fifty aliases, keeps the event loop for no more than 100 ms at a time', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    await program.ask('{ countries { code } indicators { key } observations(latest: true) { value } }');
+    program.requests();
+    for (const query of [
+      `{ countries { ${aliases('availability { figures }')} } }`,
+      `{ indicators { ${aliases('availability { figures }')} } }`,
+      `{ countries { ${aliases('availability(metricKeys: ["population_total"]) { figures }')} } }`,
+    ]) {
+      let leastMs = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < ROUNDS && leastMs > MOST_MS; round += 1)
+        leastMs = Math.min(leastMs, await longestTurn(() => send(program, query)));
+      expect(leastMs, query.slice(0, 60)).toBeLessThanOrEqual(MOST_MS);
+    }
+    expect(program.requests()).toEqual([]);
+  }, 120_000);
+
+  it('the availability of everything, under several aliases, is the same', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    await program.ask('{ countries { code } indicators { key } observations(latest: true) { value } }');
+    const { data, errors, upstream } = await program.ask(
+      '{ countries { code a: availability { figures indicator { key } } b: availability { figures indicator { key } } } }',
+    );
+    expect([errors, upstream.calls]).toEqual([[], 0]);
+    for (const { a, b } of data.countries) {
+      expect(a.length).toBeGreaterThan(100);
+      expect(b).toEqual(a);
+    }
+  });
+});
