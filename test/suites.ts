@@ -66,6 +66,7 @@ export const PROGRAMS = [
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',
   'test/server/program.test.ts',
+  'test/server/varnish.test.ts',
   'test/address/address.test.ts',
   'test/address/drawn.test.ts',
   'test/address/hostile-figures.test.ts',

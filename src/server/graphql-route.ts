@@ -1,29 +1,14 @@
 import { pipeline, Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import {
-  type BrotliOptions,
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  gzipSync,
-  type ZstdOptions,
-  zstdCompress,
-  zstdCompressSync,
-} from 'node:zlib';
-import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../gateway/gateway.ts';
 import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
-import type { GatewayRequest } from '../graphql/request/requests.ts';
+import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import { type GatewayResponse, refusalBody, WrittenBody } from '../graphql/request/responses.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
+import { addVary, compressionFor, sendBody, sendNotModified } from './bodies.ts';
 import { type AnswerSending, flat, headError, hijacked, SHUTTING_DOWN } from './http.ts';
 import { readPacked } from './packed-requests.ts';
 
@@ -32,9 +17,6 @@ interface GraphqlRouteOptions extends AnswerSending {
   /** True if errors are sent with status 200, as routers need it. */
   readonly isSubgraph: boolean;
 }
-
-/** Characters of a body from which it pays to encode it here, which saves Fastify a pass to measure it. */
-const LONG_BODY = 16_384;
 
 /** Has a scope read requests within bounds, and answer those that never become an operation with a GraphQL error. */
 export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions): void {
@@ -134,7 +116,7 @@ class ReceivedRequest implements GatewayRequest {
   constructor(request: FastifyRequest, reply: FastifyReply) {
     const { method, headers, url, body, id } = request;
     const query = url.indexOf('?');
-    this.method = method;
+    this.method = methodAnswered(method);
     this.headers = flat(headers);
     this.search = query < 0 ? '' : url.slice(query);
     this.body = body ?? '';
@@ -165,7 +147,7 @@ function writeBody(
   const fail = (error: NodeJS.ErrnoException | null | undefined) => {
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') problem(error, request.id);
   };
-  reply.header('vary', withVary(reply, 'Accept-Encoding'));
+  addVary(reply, 'Accept-Encoding');
   const source = Readable.from(noted(body, wrote));
   const compression = compressionFor(request.headers['accept-encoding']?.toString());
   if (compression === null) reply.send(source.once('error', fail));
@@ -218,7 +200,13 @@ export function sendAnswer(
 ): void {
   const { status, headers, body, encoded } = answer;
   for (const [name, value] of headers) {
-    reply.header(name, name === 'vary' ? withVary(reply, value) : value);
+    if (name === 'vary') addVary(reply, value);
+    else reply.header(name, value);
+  }
+  if (status === 304) {
+    addVary(reply, 'Accept-Encoding');
+    sendNotModified(request, reply);
+    return;
   }
   reply.code(status);
   if (body instanceof WrittenBody) {
@@ -229,18 +217,7 @@ export function sendAnswer(
     sendParts(request, reply, body, options);
     return;
   }
-  const mayShrink = body.length >= MIN_BYTES;
-  // A 304 stands for a body, and varies as the body would.
-  if (mayShrink || status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
-  const compression = mayShrink ? compressionFor(request.headers['accept-encoding']?.toString()) : null;
-  // Fastify would measure a text first and encode it after.
-  if (compression === null)
-    reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
-  else
-    compression
-      .compress(body, encoded)
-      .then((bytes) => reply.header('content-encoding', compression.encoding).send(bytes))
-      .catch((error: unknown) => reply.send(error));
+  sendBody(request, reply, body, encoded);
 }
 
 /** Returns a signal that aborts when the client leaves early. Fastify's own aborts once the body is read. */
@@ -263,97 +240,12 @@ export function refuse(
 ): FastifyReply {
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  addVary(reply, 'Authorization');
   // An internal error may follow calls that nobody has counted.
   const bodyOf = status === 500 ? errorBody : refusalBody;
   return reply
     .code(status)
     .header('content-type', refusalTypeFor(request.headers.accept ?? ''))
     .header('cache-control', 'no-store')
-    .header('vary', withVary(reply, 'Authorization'))
     .send(bodyOf(code, message, { retryAfterSeconds, requestId: request.id }));
-}
-
-/** Adds to `Vary`, and keeps the `Origin` that CORS put there. */
-function withVary(reply: FastifyReply, value: string): string {
-  const before = reply.getHeader('vary');
-  return before === undefined ? value : `${before}, ${value}`;
-}
-
-/** Bytes below which a body fits into one packet anyway. */
-const MIN_BYTES = 1_024;
-
-/** Bytes up to which a body is compressed in less time than it takes to hand it to another thread. */
-const MAX_HERE_BYTES = 16_384;
-
-const brotli = promisify(brotliCompress);
-const zstd = promisify(zstdCompress);
-const zip = promisify(gzip);
-
-const BROTLI_FAST: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
-const ZSTD_FAST: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-const GZIP_FAST = { level: 1 };
-
-const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
-  params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: length },
-});
-
-/**
- * Of several that a client likes equally, the first is taken. A body that is sent once is compressed as fast as still
- * pays, in this thread if it is short; one that is cached and sent again, better.
- */
-const COMPRESSORS = [
-  {
-    encoding: 'zstd',
-    fast: (body: Buffer) => zstd(body, ZSTD_FAST),
-    fastHere: (body: Buffer) => zstdCompressSync(body, ZSTD_FAST),
-    cacheable: (body: Buffer) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
-    stream: () => createZstdCompress(ZSTD_FAST),
-  },
-  {
-    encoding: 'br',
-    fast: (body: Buffer) => brotli(body, brotliOptions(1, body)),
-    fastHere: (body: Buffer) => brotliCompressSync(body, brotliOptions(1, body)),
-    cacheable: (body: Buffer) => brotli(body, brotliOptions(6, body)),
-    stream: () => createBrotliCompress(BROTLI_FAST),
-  },
-  {
-    encoding: 'gzip',
-    fast: (body: Buffer) => zip(body, GZIP_FAST),
-    fastHere: (body: Buffer) => gzipSync(body, GZIP_FAST),
-    cacheable: (body: Buffer) => zip(body, { level: 6 }),
-    stream: () => createGzip(GZIP_FAST),
-  },
-];
-
-/** Characters of a header that is read: to parse one of 16 KB would take 10 ms. */
-const MAX_ACCEPTED = 300;
-
-const negotiator = new Negotiator({
-  // `*` stands for the first: none of ours, since the client may have refused ours by name.
-  supportedValues: ['', ...COMPRESSORS.map(({ encoding }) => encoding), 'identity'],
-});
-
-/** Null if an `Accept-Encoding` header asks for none of ours. */
-export function compressionFor(accepted: string | undefined) {
-  const isRead = accepted !== undefined && accepted.length <= MAX_ACCEPTED;
-  const chosen = isRead ? negotiator.negotiate(accepted) : null;
-  const compressor = COMPRESSORS.find(({ encoding }) => encoding === chosen);
-  if (compressor === undefined) return null;
-  const { encoding, fast, fastHere, cacheable, stream } = compressor;
-  return {
-    encoding,
-    stream,
-    /** @param encoded forms that are cached with the body, if it is cached */
-    async compress(body: string | Buffer, encoded: Map<string, Promise<Buffer>> | undefined) {
-      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-      if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? fast(bytes) : fastHere(bytes);
-      const cachedBody = encoded.get(encoding);
-      if (cachedBody !== undefined) return cachedBody;
-      const making = cacheable(bytes);
-      encoded.set(encoding, making);
-      // The next to ask makes it anew.
-      making.catch(() => encoded.delete(encoding));
-      return making;
-    },
-  };
 }

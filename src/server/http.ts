@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, hasCopy } from '../graphql/request/entity-tags.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { withoutPort } from '../keys/visitor.ts';
 import { Failure } from '../shared/errors.ts';
 
@@ -20,7 +19,9 @@ export const SHUTTING_DOWN = new Failure('OVERLOADED', 'The gateway is shutting 
   retryAfterSeconds: 1,
 });
 
-const AUTHORIZATION = 'authorization';
+/** Headers that a request has once: Node keeps the first of several, and other programs the last. */
+const ONCE = ['Authorization', 'Host'];
+
 /** No key is as long. */
 const MAX_KEY_LENGTH = 4_096;
 const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
@@ -53,20 +54,15 @@ const MAX_ACCEPT = 1_000;
 const MAX_PARAMETERS = 100;
 
 /**
- * Returns the error of a request's key, its `Accept` header or its address; null if there is none. Several keys are
- * refused, since Node keeps the first of them and other programs the last.
+ * Returns the error of a request's key, its `Accept` header or its address; null if there is none.
  */
 export function headError({
   rawHeaders,
   url = '',
   headers: { authorization, accept = '' },
 }: IncomingMessage) {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
-  }
-  if (count > 1) return badRequest('The request has several Authorization headers.');
+  const repeated = repeatedHeaderError(rawHeaders);
+  if (repeated !== null) return repeated;
   if (!isWellFormed(authorization))
     return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
   if (accept.length > MAX_ACCEPT)
@@ -77,6 +73,21 @@ export function headError({
   return badRequest(
     `The address has more than ${MAX_PARAMETERS} parameters, which is as many as this gateway reads.`,
   );
+}
+
+/** Returns the error of a header that the request has several times, null if there is none. */
+export function repeatedHeaderError(rawHeaders: readonly string[]) {
+  const name = ONCE.find((header) => countOf(header, rawHeaders) > 1);
+  return name === undefined ? null : badRequest(`The request has several ${name} headers.`);
+}
+
+function countOf(header: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === header.length && name.toLowerCase() === header.toLowerCase()) count += 1;
+  }
+  return count;
 }
 
 const badRequest = (message: string) => ({ status: 400, code: 'BAD_REQUEST', message }) as const;
@@ -145,22 +156,6 @@ export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
   return reply.raw;
-}
-
-/** Serves a text that never changes; a client that has it already gets a 304. */
-export function taggedText(read: () => string): (request: FastifyRequest, reply: FastifyReply) => string {
-  let text: string | undefined;
-  let etag = '';
-  return ({ headers }, reply) => {
-    if (text === undefined) {
-      text = read();
-      etag = entityTag([text]);
-    }
-    reply.header('etag', etag).header('cache-control', 'no-cache');
-    if (!hasCopy(headers['if-none-match'], etag)) return text;
-    reply.code(304);
-    return '';
-  };
 }
 
 /** Answers that are written, but that their clients have not taken yet. */

@@ -3,7 +3,7 @@ import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../co
 import { waitingBounds } from '../config/memory-budget.ts';
 import { createGateway as openGateway } from '../gateway/gateway.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
-import { ChangedRequest, type GatewayRequest } from '../graphql/request/requests.ts';
+import { ChangedRequest, type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
@@ -125,7 +125,7 @@ export async function createGateway({
     },
     async handle({ method, headers, search, body, signal, requestId, address }) {
       return gateway.handle({
-        method,
+        method: methodAnswered(method),
         headers,
         search,
         body,

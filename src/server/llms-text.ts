@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ModelsSection } from '../gateway/plugin.ts';
+import { sendBody } from './bodies.ts';
 
 /** Short, since prices and documents change. */
 const CACHE_SECONDS = 60;
@@ -11,7 +12,7 @@ const GRAPHQL = [
 
 /** Serves `/llms.txt`, which describes this gateway to models. Its links are relative to its own address. */
 export function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
-  app.get('/llms.txt', async (_request, reply) => {
+  app.get('/llms.txt', async (request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${CACHE_SECONDS}`);
     const parts: string[] = [];
     for (const { heading, things } of sections) {
@@ -20,12 +21,14 @@ export function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection
       );
       parts.push(`## ${heading}`, lines.join('\n'));
     }
-    return `${[
+    const text = `${[
       '# Country Graph',
       '> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.',
       '## Ways to ask',
       [...sections.map(({ way }) => way), ...GRAPHQL].join('\n'),
       ...parts,
     ].join('\n\n')}\n`;
+    sendBody(request, reply, text);
+    return reply;
   });
 }

@@ -1,7 +1,8 @@
 import { Server as TcpServer } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
-import { markAnswers, NO_COMPILERS, requestIdOf } from './http.ts';
-import { listenAt, notFound } from './listening.ts';
+import { sendBody } from './bodies.ts';
+import { markAnswers, NO_COMPILERS, repeatedHeaderError, requestIdOf } from './http.ts';
+import { listenAt, refuseUnrouted } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 import type { Course, ServerParts } from './server-parts.ts';
 
@@ -15,9 +16,10 @@ export function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course
     reply.code(course.isLeaving ? 503 : 200).header('cache-control', 'no-store');
     return { status: course.isLeaving ? 'draining' : 'ok' };
   });
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', async (request, reply) => {
     reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
-    return metrics.text();
+    sendBody(request, reply, await metrics.text());
+    return reply;
   });
 }
 
@@ -35,10 +37,15 @@ export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts
     forceCloseConnections: true,
     genReqId: (request) => requestIdOf(request),
   });
+  refuseUnrouted(app);
   markAnswers(app);
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    const error = repeatedHeaderError(raw.rawHeaders);
+    if (error !== null)
+      return reply.code(error.status).send({ error: 'Bad Request', message: error.message });
+  });
   addOperatorRoutes(app, metrics, course);
   for (const { operators } of plugins.http) if (operators) app.register(async (scope) => operators(scope));
-  app.setNotFoundHandler(notFound);
   return {
     listen: (host: string, port: number) => listenAt(app, host, port),
     /** Open connections are still answered. */

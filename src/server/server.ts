@@ -3,20 +3,21 @@ import fastify from 'fastify';
 import { waitingBounds } from '../config/memory-budget.ts';
 import type { HttpHost } from '../gateway/plugin.ts';
 import { printClientSdl } from '../graphql/schema/sdl.ts';
+import { taggedText } from './bodies.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { drain } from './drain.ts';
-import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
+import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
 import {
   createOutgoing,
   markAnswers,
   marksOf,
   NO_COMPILERS,
+  repeatedHeaderError,
   requestIdOf,
-  taggedText,
   trusting,
   unlessLeft,
 } from './http.ts';
-import { listenAt, notFound } from './listening.ts';
+import { listenAt, refuseUnrouted } from './listening.ts';
 import { llmsRoute } from './llms-text.ts';
 import { watchOpenRequests } from './open-requests.ts';
 import { addOperatorRoutes, createAdminServer } from './operators.ts';
@@ -53,6 +54,7 @@ export function createServer(parts: ServerParts) {
     ...(config.trustedProxies.length === 0 ? {} : { trustProxy: trusting(config.trustedProxies) }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
+  refuseUnrouted(app);
   app.server.prependListener('clientError', answerMethodInOtherCase);
   if (upgrades.size > 0) takeUpgrades(app, upgrades);
   metrics.watch(gateway);
@@ -65,6 +67,11 @@ export function createServer(parts: ServerParts) {
   });
 
   markAnswers(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    const error = repeatedHeaderError(request.raw.rawHeaders);
+    if (error === null) done();
+    else refuse(request, reply, error.status, error.code, error.message);
+  });
   writeTogether(app, course, outgoing, problem);
 
   allowOrigins(app, config, ofPlugins, log.note);
@@ -92,7 +99,6 @@ export function createServer(parts: ServerParts) {
       return request.query.for === 'clients' ? clientSdl(request, reply) : sdl(request, reply);
     });
   }
-  app.setNotFoundHandler(notFound);
 
   return {
     /** @returns the GraphQL address, and that of health and metrics, if not beside the rest */

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { METHODS } from '../graphql/request/requests.ts';
+import { ALLOWED_METHODS, METHODS } from '../graphql/request/requests.ts';
 import { errorBody } from '../shared/errors.ts';
 
 const METHOD_IN_OTHER_CASE = new RegExp(`^(?:${[...METHODS.keys()].join('|')}) `, 'i');
@@ -17,6 +17,6 @@ export function answerMethodInOtherCase(
   const message = `Methods are in upper case: send ${method.toUpperCase()}in place of ${method.trim()}.`;
   const body = errorBody('BAD_REQUEST', message, {});
   socket.end(
-    `HTTP/1.1 405 Method Not Allowed\r\nAllow: ${[...METHODS.keys()].join(', ')}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 405 Method Not Allowed\r\nAllow: ${ALLOWED_METHODS}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

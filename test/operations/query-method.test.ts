@@ -52,7 +52,7 @@ describe('a QUERY', () => {
   it('a QUERY in lower case is told so', async () => {
     await using program = await open();
     const { status, headers, body } = await send(program, { method: 'query' });
-    expect([status, headers.allow]).toEqual([405, 'GET, POST, QUERY']);
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST, QUERY']);
     expect(body.errors).toMatchObject([
       {
         message: 'Methods are in upper case: send QUERY in place of query.',
@@ -63,13 +63,27 @@ describe('a QUERY', () => {
     expect([program.problems, program.requests()]).toEqual([[], []]);
   });
 
-  it('a QUERY is not what a HEAD brings', async () => {
+  it('a HEAD has the headers of a GET, for the same calls, and no body', async () => {
     await using program = await open();
-    for (const search of ['', '?query=%7Bhealth%7Bstatus%7D%7D']) {
-      const response = await fetch(program.url + search, { method: 'HEAD' });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, QUERY']);
+    for (const search of ['', '?query=%7Bhealth%7Bstatus%7D%7D', '?query=%7Bcountries%7Bname%7D%7D']) {
+      const headers = {
+        authorization: `Bearer ${program.sandbox.keys.team}`,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+      };
+      const [head, get, again] = [
+        await fetch(program.url + search, { method: 'HEAD', headers }),
+        await fetch(program.url + search, { headers }),
+        await fetch(program.url + search, { method: 'HEAD', headers }),
+      ];
+      expect([head.status, await head.text()]).toEqual([get.status, '']);
+      for (const name of ['content-type', 'etag', 'vary', 'x-upstream-bill'])
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+      const length = Buffer.byteLength(await get.text());
+      if (get.status === 200 && search.includes('countries'))
+        expect(again.headers.get('content-length')).toBe(String(length));
     }
-    expect(program.requests()).toEqual([]);
+    expect(program.requests()).toEqual(['GET /health', 'GET /health', 'GET /health', 'GET /v1/countries']);
   });
 
   it('a QUERY is for queries alone', async () => {
@@ -138,7 +152,7 @@ it.for(['PUT', 'DELETE', 'PATCH'])('a %s is refused in our own words', async (me
   await using program = await open();
   const { status, headers, body } = await send(program, { method });
   expect(status).toBe(405);
-  expect(headers).toMatchObject({ allow: 'GET, POST, QUERY', 'accept-query': 'application/json' });
+  expect(headers).toMatchObject({ allow: 'GET, HEAD, POST, QUERY', 'accept-query': 'application/json' });
   expect(body.errors).toMatchObject([
     {
       message: `${method} brings no operation. Send it by GET, POST or QUERY.`,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { compressionFor } from '../../src/server/graphql-route.ts';
+import { compressionFor } from '../../src/server/bodies.ts';
 import { open } from '../operations/exchange.ts';
 
 const COUNTRIES = '{ countries { code name } }';

@@ -14,10 +14,15 @@ const configOf = (port: number, purgeKey: string) =>
   readFileSync(CONFIG, 'utf8').replace('"4000"', `"${port}"`).replace('your-purge-key', purgeKey);
 
 /** A Varnish with xkey in a separate process, in front of a gateway on a local port. */
-export async function startVarnish(gatewayPort: number, port: number, purgeKey: string) {
+export async function startVarnish(
+  gatewayPort: number,
+  port: number,
+  purgeKey: string,
+  config = configOf(gatewayPort, purgeKey),
+) {
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-varnish-'));
   const file = join(folder, 'default.vcl');
-  await writeFile(file, configOf(gatewayPort, purgeKey));
+  await writeFile(file, config);
   const managing = `127.0.0.1:${await freePort()}`;
   const args = [
     '-j',

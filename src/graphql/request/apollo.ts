@@ -41,7 +41,7 @@ import { isExplained, type PlainRequest } from './plain-requests.ts';
 import { PREFLIGHTED_HEADERS } from './preflight.ts';
 import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
 import type { PreparedOperations } from './prepared-operations.ts';
-import { type GatewayRequest, METHODS } from './requests.ts';
+import { ALLOWED_METHODS, type GatewayRequest, METHODS } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 import { mayReadSchema, readsSchemaAlone } from './schema-reads.ts';
 import { shownErrors } from './shown-errors.ts';
@@ -386,7 +386,7 @@ function wrongMethod(
   const { headers, ...refusal } = refused({ code: 'BAD_REQUEST', message }, 405, run, clocks);
   return {
     ...refusal,
-    headers: new Map([...headers, ['allow', [...METHODS.keys()].join(', ')], ACCEPT_QUERY]),
+    headers: new Map([...headers, ['allow', ALLOWED_METHODS], ACCEPT_QUERY]),
   };
 }
 

@@ -62,6 +62,12 @@ export const METHODS: ReadonlyMap<string, { readonly hasBody: boolean; readonly 
   ['QUERY', { hasBody: true, isSafe: true }],
 ]);
 
+/** A HEAD is answered as a GET, whose body is then not sent. */
+export const methodAnswered = (method: string): string => (method === 'HEAD' ? 'GET' : method);
+
+/** The value of `Allow`. */
+export const ALLOWED_METHODS = ['HEAD', ...METHODS.keys()].sort().join(', ');
+
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

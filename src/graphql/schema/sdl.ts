@@ -8,6 +8,7 @@ import {
   type NameNode,
   parse,
   print,
+  printSchema,
   visit,
 } from 'graphql';
 import type { Subgraph } from './subgraph.ts';
@@ -80,5 +81,7 @@ export function printClientSdl(schema: GraphQLSchema): string {
     ScalarTypeDefinition: unlessOfFederation,
     UnionTypeDefinition: unlessOfFederation,
   });
-  return `${LINK}\n\n${print(shownDocument)}\n`;
+  const directives = schema.getDirectives().filter(({ name }) => EXECUTABLE.has(name));
+  const executable = printSchema(new GraphQLSchema({ directives }));
+  return `${[LINK, executable, print(shownDocument)].join('\n\n')}\n`;
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { onOff } from '../../config/config.ts';
 import { definePlugin, type Kernel } from '../../gateway/plugin.ts';
+import { methodAnswered } from '../../graphql/request/requests.ts';
 
 export const graphiql = definePlugin({
   name: 'graphiql',
@@ -27,5 +28,7 @@ export const graphiql = definePlugin({
 
 /** True for a person with a browser, who sends no operation. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
-  return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
+  return (
+    methodAnswered(method) === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html')
+  );
 }

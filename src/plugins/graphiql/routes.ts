@@ -8,8 +8,7 @@ import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpHost, Kernel } from '../../gateway/plugin.ts';
-import { hasCopy } from '../../graphql/request/entity-tags.ts';
-import { taggedText } from '../../server/http.ts';
+import { isSentByTag, sendBody, taggedText } from '../../server/bodies.ts';
 import { packageFile } from '../../shared/own-version.ts';
 
 const BUILT = packageFile('dist/graphiql/');
@@ -83,9 +82,10 @@ export async function graphiqlRoute(
       })),
     };
   });
-  app.get('/graphiql/documents.json', async (_request, reply) => {
-    reply.header('cache-control', 'no-store');
-    return trusted() ?? [];
+  app.get('/graphiql/documents.json', async (request, reply) => {
+    reply.type('application/json; charset=utf-8').header('cache-control', 'no-store');
+    sendBody(request, reply, JSON.stringify(trusted() ?? []));
+    return reply;
   });
   app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
 }
@@ -98,11 +98,11 @@ async function assets(app: FastifyInstance): Promise<void> {
     const { '*': name = '' } = request.params;
     const { 'accept-encoding': accepted = '' } = request.headers;
     const encoding = accepted.length <= MAX_ACCEPTED ? negotiator.negotiate(accepted) : 'identity';
-    if (encoding === 'br' || !names.has(`${name}.br`)) return;
+    if (!names.has(`${name}.br`)) return;
+    reply.headers(LASTING);
     // The name has a digest of the contents.
-    const etag = `W/"${name}"`;
-    reply.headers(LASTING).header('vary', 'accept-encoding').header('etag', etag);
-    if (hasCopy(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    if (isSentByTag(request, reply, `W/"${name}"`)) return reply;
+    if (encoding === 'br') return;
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream');
     const unpacked = async () => unpack(await readFile(`${ASSETS}${name}.br`));
     if (encoding !== 'gzip') return reply.send(await unpacked());
@@ -116,10 +116,10 @@ async function assets(app: FastifyInstance): Promise<void> {
     index: false,
     preCompressed: true,
     cacheControl: false,
-    // Neither header is of use here: the tag shows changes, and nobody requests ranges.
+    // None of these is of use here: our tag shows changes, and nobody requests ranges.
+    etag: false,
     lastModified: false,
     acceptRanges: false,
-    setHeaders: (reply) => reply.headers(LASTING),
   });
 }
 

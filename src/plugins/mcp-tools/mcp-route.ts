@@ -10,6 +10,7 @@ import { openCounts } from '../../cache/counts.ts';
 import { isAmong } from '../../config/origins.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { RULED_OUT } from '../../graphql/request/accept.ts';
+import { sendBody } from '../../server/bodies.ts';
 import { readShallowJson } from '../../server/graphql-route.ts';
 import { headError, SHUTTING_DOWN } from '../../server/http.ts';
 import { excerpt } from '../../shared/errors.ts';
@@ -102,12 +103,14 @@ export async function mcpRoute(
     reply.code(response.status).header('cache-control', 'no-store');
     const type = response.headers.get('content-type');
     if (type !== null) reply.header('content-type', type);
-    return reply.send(await response.text());
+    sendBody(request, reply, await response.text());
+    return reply;
   });
 
   app.route({
     method: ['GET', 'DELETE', 'PUT', 'PATCH'],
     url: '/mcp',
+    config: { isRefusal: true },
     handler: async (_request, reply) => {
       reply.header('allow', 'POST');
       return refuse(reply, 405, 'This server has no sessions and sends nothing unasked: use POST.');

@@ -6,11 +6,11 @@ import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import { UNPROVEN } from '../../graphql/request/callers.ts';
-import { hasCopy } from '../../graphql/request/entity-tags.ts';
 import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
 import { visitorOf } from '../../keys/visitor.ts';
+import { isSentByTag, sendBody } from '../../server/bodies.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { SHUTTING_DOWN } from '../../server/http.ts';
 import type { Job } from '../../shared/async/turns.ts';
@@ -143,7 +143,9 @@ export async function addressRoute(
     app.get(path, async (request, reply) => {
       const text = await openApi(base(request), ownBuild().version);
       reply.type(JSON_TEXT);
-      return isNotModified(request, reply, digestOf(text), addressed('public, no-cache', config)) ? '' : text;
+      reply.header('cache-control', addressed('public, no-cache', config));
+      if (!isSentByTag(request, reply, `W/"${digestOf(text)}"`)) sendBody(request, reply, text);
+      return reply;
     });
   return { listed: () => [...current().values()], things };
 }
@@ -309,8 +311,8 @@ class PublicAddress {
     const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
     const tag = isPage ? digestOf(name, base) : name;
-    if (isNotModified(request, reply, dataTag === undefined ? null : tag, caching))
-      return void reply.send('');
+    reply.header('cache-control', caching);
+    if (dataTag !== undefined && isSentByTag(request, reply, `W/"${tag}"`)) return;
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, { body, name, sourceNames });
@@ -409,22 +411,6 @@ function besidePage({ name }: PublicDocument, given: string): (form: string, loo
     const parameters = joined(given, look);
     return `${name}${form === '' ? '' : `.${form}`}${parameters === '' ? '' : `?${parameters}`}`;
   };
-}
-
-/** Sets the headers of caching, and status 304 if the client has the answer. */
-function isNotModified(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  name: string | null,
-  caching: string,
-): boolean {
-  reply.header('cache-control', caching);
-  if (name === null) return false;
-  const etag = `W/"${name}"`;
-  reply.header('etag', etag);
-  if (!hasCopy(request.headers['if-none-match'], etag)) return false;
-  reply.code(304);
-  return true;
 }
 
 /**
