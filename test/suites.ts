@@ -62,6 +62,7 @@ export const PROGRAMS = [
   'test/issued/gateways.test.ts',
   'test/issued/program.test.ts',
   'test/live/gateways.test.ts',
+  'test/live/nginx.test.ts',
   'test/tools/shared-budget.test.ts',
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',

@@ -149,12 +149,13 @@ export function unlessLeft(report: (error: unknown, requestId: string) => void):
   };
 }
 
-/** Takes a reply out of Fastify's hands, with its headers. */
+/** Takes a reply that comes in parts out of Fastify's hands, with its headers. Proxies may hold no part back. */
 export function hijacked(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
+  reply.raw.setHeader('x-accel-buffering', 'no');
   return reply.raw;
 }
 
