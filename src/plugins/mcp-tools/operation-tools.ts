@@ -16,11 +16,12 @@ import { ConfigError } from '../../config/config.ts';
 import { isRequired, sampleVariables, variableType } from '../../graphql/cost/samples.ts';
 import type { TrustedDocument } from '../../graphql/request/persisted.ts';
 import { type JsonSchema, jsonSchemaOf, withWords } from '../../graphql/schema/json-schema.ts';
+import { boundedName, MAX_NAME, withSuffix } from '../../shared/bounded-names.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { PAGE_SCHEMA } from './tool-answer.ts';
 
 export interface OperationTool {
-  /** Name of the operation, with the beginning of the document's identifier if it isn't unique. */
+  /** Name of the operation, with a suffix if it isn't unique or longer than clients take. */
   readonly name: string;
   readonly description: string;
   readonly documentId: string;
@@ -30,9 +31,6 @@ export interface OperationTool {
   readonly pageName: string;
   readonly sample: Readonly<Record<string, unknown>>;
 }
-
-/** Characters of an identifier that are added to a name. */
-const ID_LENGTH = 8;
 
 const EMPTY =
   'TRUSTED_DOCUMENTS: MCP=on makes a tool of each query that has a name and a description, and there is none. Describe a query by a text before it, or by a comment.';
@@ -56,7 +54,11 @@ export function operationTools(
       if (document === null || definition.kind !== Kind.OPERATION_DEFINITION) continue;
       const tool = toolOf(schema, document, definition, id);
       if (tool === null) continue;
-      const name = isTaken(tool.name) ? `${tool.name}_${id.slice(0, ID_LENGTH)}` : tool.name;
+      const shortName = boundedName(tool.name, id);
+      const name = isTaken(shortName) ? withSuffix(shortName, id) : shortName;
+      for (const argument of Object.keys(tool.inputSchema.properties))
+        if (argument.length > MAX_NAME)
+          errors.push(`${id}: ${tool.name} has the variable ${argument}; tools take ${MAX_NAME} characters.`);
       if (tools.has(name)) errors.push(`${id}: another operation is called ${name}, too.`);
       tools.set(name, { ...tool, name });
     }

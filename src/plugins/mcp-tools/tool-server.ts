@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
+import {
+  type JsonSchemaType,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
+import { createObjectMemo } from '../../cache/lru.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import {
   createPrices,
@@ -12,10 +20,12 @@ import {
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
+import type { JsonSchema } from '../../graphql/schema/json-schema.ts';
 import { type Bill, openBill } from '../../service/bill.ts';
 import { type CallBudget, joinBudgets } from '../../service/call-budget.ts';
 import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { Flow } from '../../shared/async/turns.ts';
+import { MAX_TOOL_WORDS } from '../../shared/bounded-names.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { isDeepJson } from '../../shared/exact-json.ts';
 import type { ToolBudgets } from './budgets.ts';
@@ -109,13 +119,19 @@ function billAtEnd(body: string): Bill {
 }
 
 function describedWithPrice({ description, sample }: OperationTool, price: OperationPrice): string {
+  const costs = priceInWords(sample, price);
+  const room = MAX_TOOL_WORDS - costs.length - 2;
+  return `${description.length > room ? `${description.slice(0, room - 1)}…` : description}\n\n${costs}`;
+}
+
+function priceInWords(sample: OperationTool['sample'], price: OperationPrice): string {
   const refused = 'It is refused before any call where it would cost more than this gateway allows.';
   if (price === null)
-    return `${description}\n\nWhat it costs in calls to the metered service depends on its arguments. ${refused}`;
+    return `What it costs in calls to the metered service depends on its arguments. ${refused}`;
   const { least, expected, most, limit } = price;
-  const given = Object.keys(sample).length === 0 ? '' : ` for ${JSON.stringify(sample)}`;
+  const given = Object.keys(sample).length === 0 ? '' : ` for ${excerpt(JSON.stringify(sample))}`;
   const costs = `Costs ${expected} call(s) to the metered service${given} where nothing is cached: at least ${least}, at most ${most}.`;
-  return `${description}\n\n${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
+  return `${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
 }
 
 type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
@@ -185,8 +201,15 @@ interface ToolCall {
   readonly maxCalls: number | undefined;
 }
 
+interface ToolWork {
+  readonly tool: WithArguments;
+  work(call: ToolCall): Promise<ToolAnswer>;
+  /** Words a refusal better than the schema of the arguments does. */
+  refusalOf?(call: ToolCall): Promise<ToolAnswer | null>;
+}
+
 interface WithArguments {
-  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+  readonly inputSchema: JsonSchema & { readonly properties: Readonly<Record<string, unknown>> };
   /** Name of the argument that gives the rest of a long answer; `page` if left out. */
   readonly pageName?: string;
 }
@@ -223,15 +246,20 @@ function createTools(
     return [...all, ...builtInTools];
   }
 
-  function workOf(
-    name: string,
-  ): { readonly tool: WithArguments; work(call: ToolCall): Promise<ToolAnswer> } | null {
-    const bounded = (work: (call: ToolCall) => Promise<ToolAnswer>) => async (call: ToolCall) =>
-      tooLongArgument(call.variables) ?? work(call);
-    if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: bounded(search) };
-    if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: bounded(price) };
+  function workOf(name: string): ToolWork | null {
+    if (name === OWN_TOOLS.search.name) return { tool: OWN_TOOLS.search, work: search };
+    if (name === OWN_TOOLS.price.name) return { tool: OWN_TOOLS.price, work: price };
     const tool = currentTools().get(name);
-    return tool === undefined ? null : { tool, work: (call) => run(tool, call) };
+    return tool === undefined
+      ? null
+      : { tool, work: (call) => run(tool, call), refusalOf: (call) => refusalOf(tool, call) };
+  }
+
+  /** The graph's own refusal of arguments, at no call; null if it takes them. */
+  async function refusalOf(tool: OperationTool, call: ToolCall): Promise<ToolAnswer | null> {
+    const { errors, extensions } = await explainedFor(tool, call);
+    const isOfArguments = errors.every((error) => error.extensions?.code === 'BAD_USER_INPUT');
+    return extensions.explain === undefined && isOfArguments ? failed(errors) : null;
   }
 
   const explainedFor = (tool: OperationTool, call: ToolCall) =>
@@ -274,11 +302,8 @@ function createTools(
   }
 
   async function search(call: ToolCall): Promise<ToolAnswer> {
-    const { words, in: place = null } = call.variables;
-    if (typeof words !== 'string') return refusal('BAD_USER_INPUT', 'Give words to search for.');
-    if (place !== null && place !== 'FIELDS' && place !== 'INDICATORS')
-      return refusal('BAD_USER_INPUT', '`in` is FIELDS or INDICATORS, or left out.');
-    const fieldMatches = place === 'INDICATORS' ? {} : { fields: fieldsWith(words) };
+    const { words, in: place } = call.variables;
+    const fieldMatches = place === 'INDICATORS' ? {} : { fields: fieldsWith(String(words)) };
     if (place === 'FIELDS') return { data: fieldMatches, upstream: openBill() };
     const answer = await run(CATALOGUE_TOOL, { ...call, variables: { words } });
     return { ...answer, data: { ...fieldMatches, ...(answer.data as object | null) } };
@@ -289,11 +314,11 @@ function createTools(
     const tool = currentTools().get(String(name));
     if (tool === undefined)
       return refusal('BAD_USER_INPUT', `There is no tool ${excerpt(String(name))} with a price.`);
-    const variables = typeof given === 'string' ? objectIn(given) : (given ?? {});
+    const variables = given == null ? {} : objectIn(String(given));
     if (!isObject(variables))
       return refusal('BAD_USER_INPUT', '`arguments` has to be the text of a JSON object.');
-    const unknown = unknownArguments(tool, variables);
-    if (unknown !== null) return unknown;
+    const invalid = unknownArguments(tool, variables) ?? invalidArguments(tool, variables);
+    if (invalid !== null) return invalid;
     const { page: _, variables: priced } = paged(tool, variables);
     const { errors, extensions } = await explainedFor(tool, { ...call, variables: priced });
     if (extensions.explain === undefined) return failed(errors);
@@ -347,8 +372,6 @@ export function createToolServers(
       const unknown = unknownArguments(handler.tool, given);
       if (unknown !== null) return resultOf(unknown, 1);
       const { page, variables } = paged(handler.tool, given);
-      if (!isCount(page) || page < 1)
-        return resultOf(refusal('BAD_USER_INPUT', 'A page is a whole number from 1.'), 1);
       const headers = {
         'apollographql-client-name': excerpt(`mcp ${server.getClientVersion()?.name ?? ''}`.trim()),
         ...(authorization === undefined ? {} : { authorization }),
@@ -360,8 +383,10 @@ export function createToolServers(
       if (maxCalls !== undefined && !isCount(maxCalls))
         return resultOf(refusal('BAD_USER_INPUT', `${MAX_CALLS_KEY} has to be a whole number of calls.`), 1);
       try {
-        const client = { headers, signal: left.signal, requestId, address };
-        return resultOf(await handler.work({ variables, client, maxCalls }), page);
+        const call = { variables, maxCalls, client: { headers, signal: left.signal, requestId, address } };
+        const invalid = invalidArguments(handler.tool, given);
+        if (invalid === null) return resultOf(await handler.work(call), page);
+        return resultOf((await handler.refusalOf?.(call)) ?? invalid, 1);
       } catch (error) {
         onError(error, requestId);
         const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
@@ -433,7 +458,27 @@ function createCurrentTools(
   };
 }
 
-/** Refuses arguments that a tool doesn't have; the graph judges their values. */
+const validators = new CfWorkerJsonSchemaValidator();
+
+const validatorOf = createObjectMemo<ReturnType<typeof validators.getValidator>>('validator of arguments');
+
+/**
+ * Refuses what the published schema of a tool excludes: the graph reads more (one value for a list of it, say), and would
+ * pay for it. Null stands for what is left out.
+ */
+function invalidArguments(
+  { inputSchema }: WithArguments,
+  given: Readonly<Record<string, unknown>>,
+): ToolAnswer | null {
+  const validate =
+    validatorOf.of(inputSchema) ??
+    validatorOf.put(inputSchema, validators.getValidator(inputSchema as JsonSchemaType));
+  const { valid, errorMessage = '' } = validate(bare(given));
+  return valid
+    ? null
+    : refusal('BAD_USER_INPUT', `The arguments don't fit the schema of the tool. ${excerpt(errorMessage)}`);
+}
+
 function unknownArguments(
   { inputSchema: { properties } }: WithArguments,
   variables: Readonly<Record<string, unknown>>,
@@ -445,19 +490,10 @@ function unknownArguments(
   return refusal('BAD_USER_INPUT', message);
 }
 
-function tooLongArgument(variables: Readonly<Record<string, unknown>>): ToolAnswer | null {
-  for (const [name, most] of Object.entries(MAX_LENGTHS)) {
-    const { [name]: value } = variables;
-    if (typeof value === 'string' && value.length > most)
-      return refusal('BAD_USER_INPUT', `\`${name}\` has ${value.length} characters; the tool takes ${most}.`);
-  }
-  return null;
-}
-
 /** Separates the page from the variables of the operation. */
 function paged({ pageName }: WithArguments, given: Readonly<Record<string, unknown>>) {
   const { [pageName ?? OWN_PAGE]: page, ...variables } = given;
-  return { page: page ?? 1, variables };
+  return { page: Number(page ?? 1), variables };
 }
 
 function answerIn(body: string): ToolAnswer {

@@ -2,6 +2,7 @@ import { isNonNullType, valueFromASTUntyped } from 'graphql';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { createPrices, type OperationPrice } from '../../graphql/request/own-requests.ts';
 import { jsonSchemaOf } from '../../graphql/schema/json-schema.ts';
+import { boundedName } from '../../shared/bounded-names.ts';
 import { FORMS, type Form, formsBeside } from './document-forms.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
 
@@ -84,7 +85,7 @@ function itemOf(document: PublicDocument, form: Form, price: OperationPrice): ob
   const { limit: _, ...calls } = price ?? {};
   return {
     get: {
-      operationId: form === 'page' ? name : `${name}_${form}`,
+      operationId: boundedName(form === 'page' ? name : `${name}_${form}`, name),
       summary: title ?? name,
       ...(description === null ? {} : { description }),
       parameters: [
