@@ -5,6 +5,8 @@ import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import { type GatewayResponse, refusalBody, WrittenBody } from '../graphql/request/responses.ts';
+import { billIn } from '../graphql/request/upstream-bill.ts';
+import { openBill } from '../service/bill.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { errorBody, excerpt, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
@@ -18,6 +20,8 @@ interface GraphqlRouteOptions extends AnswerSending {
   readonly isSubgraph: boolean;
 }
 
+const BILL = 'x-upstream-bill';
+
 /** Has a scope read requests within bounds, and answer those that never become an operation with a GraphQL error. */
 export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions): void {
   const { gateway, course, isSubgraph, problem } = options;
@@ -27,6 +31,8 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
   if (isSubgraph) {
     app.addHook('onSend', (_request, reply, payload, done) => {
       if (reply.statusCode >= 400) reply.code(200);
+      // What was refused before it ran has cost nothing.
+      if (reply.statusCode !== 304 && !reply.hasHeader(BILL)) reply.header(BILL, JSON.stringify(openBill()));
       done(null, payload);
     });
   }
@@ -64,7 +70,14 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
 
   function answerWhole(request: FastifyRequest, reply: FastifyReply): void {
     const answer = gateway.handle(new ReceivedRequest(request, reply));
-    const send = (response: GatewayResponse) => sendAnswer(request, reply, response, options);
+    const send = (response: GatewayResponse) => {
+      const { body, headers, status } = response;
+      const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
+      // Routers merge no extensions, but some pass headers on.
+      if (options.isSubgraph && isWhole && status !== 304 && !headers.has(BILL))
+        reply.header(BILL, JSON.stringify(billIn(body)));
+      sendAnswer(request, reply, response, options);
+    };
     if (!(answer instanceof Promise)) send(answer);
     else answer.then(send).catch((error: unknown) => reply.send(error));
   }

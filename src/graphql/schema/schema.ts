@@ -114,6 +114,8 @@ function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLS
   const directiveNames = new Set(config.directives.map(({ name }) => name));
   return new GraphQLSchema({
     ...config,
+    // An extension of a schema has no place for a description.
+    description: config.query?.description,
     directives: [...config.directives, ...added.filter(({ name }) => !directiveNames.has(name))],
   });
 }

@@ -48,7 +48,7 @@ export function executableApart(
 export function printSdl(schema: GraphQLSchema, subgraph: Subgraph | null = null): string {
   const config = schema.toConfig();
   const directives = config.directives.filter(({ name }) => !EXECUTABLE.has(name));
-  const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
+  const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, description: null, directives }));
   if (subgraph === null) return sdl;
   const document = parse(sdl, { noLocation: true });
   const shownDocument = subgraph.documentFor(document, schema);

@@ -97,6 +97,9 @@ class SpanTrace implements Trace {
 
   set(attributes: Attributed): void {
     this.span.setAttributes(copied(attributes));
+    // By OpenTelemetry's convention: the name of an operation is the client's, and may be any.
+    const { 'graphql.operation.type': type } = attributes;
+    if (type !== undefined) this.span.updateName(String(type));
   }
 
   link(other: Trace): void {
@@ -134,7 +137,8 @@ function tracedOperationsStage(next: Handle, means: Means): Handle {
   return (incoming) => {
     const { headers } = incoming.request;
     const from = means.propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-    const span = means.tracer.startSpan('graphql.operation', { kind: SpanKind.SERVER }, from);
+    // Renamed once the operation is read.
+    const span = means.tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, from);
     const trace = new SpanTrace(span, from, means);
     const end = (response: GatewayResponse) => {
       trace.set({ 'http.response.status_code': response.status });

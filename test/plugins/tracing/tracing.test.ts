@@ -143,7 +143,7 @@ describe('traces', () => {
     expect(service.asked).toHaveLength(1);
 
     const spans = receiver.spans();
-    const operations = spans.filter(({ name }) => name === 'graphql.operation');
+    const operations = spans.filter(({ name }) => name === 'query');
     expect(operations.map((span) => valuesOf(span)['graphql.operation.name']).toSorted()).toEqual([
       'One',
       'Three',
@@ -239,7 +239,7 @@ describe('the protocol of traces', () => {
     await stop(program);
     expect(new Set(receiver.types)).toEqual(new Set([type]));
     const sent = receiver.bodies.join('');
-    for (const word of ['graphql.operation', 'Named', 'upstream call', 'country-graph'])
+    for (const word of ['graphql.operation.type', 'Named', 'upstream call', 'country-graph'])
       expect(sent).toContain(word);
   });
 });
