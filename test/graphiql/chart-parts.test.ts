@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listsIn } from '../../src/graphiql/chart/answer-lists.ts';
 import { codeOf, nameOf } from '../../src/graphiql/chart/countries.ts';
 import { placedLabels, placedNames } from '../../src/graphiql/chart/labels.ts';
-import {
-  fullNumber,
-  shortNumber,
-  shortRange,
-  timeLabel,
-  timeTicks,
-  yearsOf,
-} from '../../src/graphiql/chart/numbers.ts';
+import { fullNumber, shortNumber, shortRange, yearsOf } from '../../src/graphiql/chart/numbers.ts';
 import { outlines } from '../../src/graphiql/outlines.ts';
 
 describe('labels of dots', () => {
@@ -103,22 +96,7 @@ describe('numbers', () => {
     expect(fullNumber(-1234567.891)).toBe('−1,234,567.891');
   });
 
-  it('numbers are years, quarters and months below an axis, as many as there is room for', () => {
-    expect(timeTicks(1950, 2025, 8, true)).toEqual({
-      step: 20,
-      ticks: [1960, 1980, 2000, 2020],
-    });
-    expect(timeTicks(2024, 2024, 8, true).ticks).toEqual([2024]);
-    expect(timeTicks(2023, 2024.5, 8, false).ticks.map((at) => timeLabel(at, 0.25))).toEqual([
-      '2023',
-      '2023 Q2',
-      '2023 Q3',
-      '2023 Q4',
-      '2024',
-      '2024 Q2',
-      '2024 Q3',
-    ]);
-    expect(timeLabel(2024 + 1 / 12, 1 / 12)).toBe('2024-02');
+  it('numbers are a range of years', () => {
     expect(yearsOf([{ year: 2000 }, { year: null }, { year: 1990 }])).toBe('1990–2000');
   });
 });

@@ -1,6 +1,5 @@
 import * as Plot from '@observablehq/plot';
 import type { Colours } from './colours.ts';
-import { timeLabel, timeTicks } from './numbers.ts';
 import { coloured, type Line, type LinesPicture, MAX_BANDS, type Point } from './picture.ts';
 import {
   axisWords,
@@ -17,6 +16,7 @@ import {
   unitInWords,
 } from './plot.ts';
 import { CHARACTER, widthOf } from './text-width.ts';
+import { timeTicks } from './time-axis.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
 const NAMES_SHARE = 0.34;
@@ -65,6 +65,7 @@ export function drawLines(
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
   const marginRight = top.length > 1 ? Math.max(...labels.map(widthOf)) + 18 : 16;
+  const { ticks, labelOf, domain } = timeTicks(all, width - marginLeft - marginRight);
   const present = points.filter(({ value }) => value !== null);
   const mostPoints = Math.max(...top.map((line) => line.points.length));
   const isRoomy = present.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - marginLeft - marginRight;
@@ -75,7 +76,7 @@ export function drawLines(
       marginLeft,
       marginTop: 28,
       marginRight,
-      x: { ...timeAxis(all, width - marginLeft - marginRight), label: null, inset: 6 },
+      x: { domain, ticks, tickFormat: labelOf, label: null, inset: 6 },
       y: {
         label: axisWords(unitInWords(picture.unit), width, axis.scale),
         labelAnchor: 'top',
@@ -153,18 +154,6 @@ function endLabels(lines: readonly Line[], width: number): readonly string[] {
 function nameParts(svg: Plotted, selector: string, lines: readonly Line[]): void {
   for (const [i, part] of svg.querySelectorAll(selector).entries())
     part.setAttribute('data-line', lines[i]?.name ?? '');
-}
-
-/** @param room pixels of the axis */
-function timeAxis(points: readonly Point[], room: number): Plot.ScaleOptions {
-  const moments = points.map(({ at }) => at);
-  const from = moments.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const to = moments.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const isAnnual = moments.every(Number.isInteger);
-  // Years alone are short: on a phone, too, there are two of them to read the line by.
-  const least = isAnnual && room >= 120 ? 3 : 2;
-  const { ticks, step } = timeTicks(from, to, Math.max(least, room / 62), isAnnual);
-  return { domain: [from, to], ticks, tickFormat: (at: number) => timeLabel(at, step) };
 }
 
 /** Points that stand between two gaps, which no line shows. */

@@ -94,31 +94,6 @@ function isPlain(value: number): boolean {
   return size === 0 || (size >= PLAIN.least && size < PLAIN.most);
 }
 
-/** A year, or the quarter or month in it: `2024`, `2024 Q3`, `2024-07`. */
-export function timeLabel(at: number, step: number): string {
-  const year = Math.floor(at + 1e-6);
-  const part = at - year;
-  if (step >= 1) return String(Math.round(at));
-  if (step >= 0.25) return part < 1e-3 ? String(year) : `${year} Q${Math.round(part * 4) + 1}`;
-  return part < 1e-3 ? String(year) : `${year}-${String(Math.round(part * 12) + 1).padStart(2, '0')}`;
-}
-
-/** Moments in years to write below an axis: round ones, no more than there is room for. */
-export function timeTicks(
-  from: number,
-  to: number,
-  most: number,
-  isAnnual: boolean,
-): { ticks: number[]; step: number } {
-  const steps = isAnnual ? [1, 2, 5, 10, 20, 25, 50] : [1 / 12, 0.25, 0.5, 1, 2, 5, 10, 20, 25, 50];
-  const step = steps.find((one) => (to - from) / one <= Math.max(1, most - 1)) ?? 100;
-  const ticks: number[] = [];
-  for (let i = Math.ceil(from / step - 1e-6); i * step <= to + 1e-6; i += 1) ticks.push(i * step);
-  // A single year would not tell the scale: both ends do.
-  if (ticks.length < 2 && isAnnual) return { ticks: from === to ? [from] : [from, to], step };
-  return { ticks: ticks.length > 0 ? ticks : [from], step };
-}
-
 /** A range of years in words: `2024`, `1990–2024`; empty if none is known. */
 export function yearsOf(figures: readonly { readonly year: number | null }[]): string {
   const years = figures.flatMap(({ year }) => year ?? []);

@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { shortRange, timeLabel } from './numbers.ts';
+import { shortRange } from './numbers.ts';
 import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
 import {
   axisWords,
@@ -16,6 +16,7 @@ import {
   wrapped,
 } from './plot.ts';
 import { CHARACTER } from './text-width.ts';
+import { endNames } from './time-axis.ts';
 
 /** Size of one picture in pixels; they fill the width. */
 const LEAST_WIDTH = 130;
@@ -25,11 +26,11 @@ const LINE = 14;
 /** Of one scale for all, unless its labels need more. */
 const AXIS: LeftAxis = { left: 46, scale: null };
 
-const timeBelow = (at: number, textAnchor: 'start' | 'end', isInOneYear: boolean) =>
+const timeBelow = (at: number, name: string, textAnchor: 'start' | 'end') =>
   Plot.axisX({
     anchor: 'bottom',
     ticks: [at],
-    tickFormat: (moment: number) => (isInOneYear ? timeLabel(moment, 1 / 12) : String(Math.floor(moment))),
+    tickFormat: () => name,
     label: null,
     textAnchor,
   });
@@ -87,7 +88,7 @@ export function drawSmallPictures(picture: LinesPicture, look: Look, axis = AXIS
   const above = LINE * words.length + 4;
   const moments = points.map(({ at }) => at);
   const [from, to] = [moments.reduce((a, b) => Math.min(a, b)), moments.reduce((a, b) => Math.max(a, b))];
-  const isInOneYear = Math.floor(from) === Math.floor(to);
+  const [first, last] = endNames(points, ((width - margin) / columns) * 0.92);
   const svg = plotted(
     {
       height: Math.ceil(lines.length / columns) * (HEIGHT + title) + below + title + above,
@@ -105,8 +106,8 @@ export function drawSmallPictures(picture: LinesPicture, look: Look, axis = AXIS
           ? [Plot.axisY({ anchor: 'left', ticks: 2, tickFormat: tickLabels(axis), label: null, tickSize: 3 })]
           : []),
         // The last year of one picture stands beside the first of the next.
-        timeBelow(from, 'start', isInOneYear),
-        ...(from < to ? [timeBelow(to, 'end', isInOneYear)] : []),
+        timeBelow(from, first, 'start'),
+        ...(from < to ? [timeBelow(to, last, 'end')] : []),
         Plot.frame({ stroke: colours.grid }),
         Plot.lineY(points, {
           x: 'at',
