@@ -43,6 +43,7 @@ export async function createGateway(parts: GatewayParts) {
     persisted: await openPersisted(config, observer, plugins.all),
     now: clock.now,
     steadyNow,
+    after: clock.after,
     onOperation: notingOperations(observer),
     onError: observer.problem,
   };

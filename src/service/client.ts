@@ -58,13 +58,13 @@ export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const { baseUrl, timeoutMs, bodies, proxy = null } = parts;
-  const http = createHttp({ baseUrl, timeoutMs, now: clock.now, steadyNow, bodies, proxy });
+  const http = createHttp({ baseUrl, timeoutMs, clock, steadyNow, bodies, proxy });
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
   const transport = watchedTransport(gate.hearing(http.transport), parts.watchers ?? []);
   const paced = pacedStage(transport, ledger, clock, parts.onAttempt, parts.onMinuteWait);
-  const patient = retriedStage(gate.stopping(paced), parts.retries, outage);
+  const patient = retriedStage(gate.stopping(paced), parts.retries, outage, clock.after);
   const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), patient);
   const send = coalescedStage(staged);
   const ask = cachedStage(parts.notedListsStage(send), { ...parts, now: steadyNow }, outage);

@@ -1,3 +1,4 @@
+import type { Clock } from '../shared/async/clock.ts';
 import { Failure } from '../shared/errors.ts';
 
 /**
@@ -7,6 +8,7 @@ import { Failure } from '../shared/errors.ts';
 export class Deadline {
   readonly #timeoutMs: number;
   readonly #request: { readonly signal: AbortSignal };
+  readonly #after: Clock['after'];
   readonly #startedAtMs = performance.now();
   readonly #ends = new AbortController();
   /** Removes the timer and the listener; null before `start`. */
@@ -17,9 +19,10 @@ export class Deadline {
    * @param timeoutMs from now
    * @param request its signal, which aborts when the client leaves, is made on first use
    */
-  constructor(timeoutMs: number, request: { readonly signal: AbortSignal }) {
+  constructor(timeoutMs: number, request: { readonly signal: AbortSignal }, after: Clock['after']) {
     this.#timeoutMs = timeoutMs;
     this.#request = request;
+    this.#after = after;
   }
 
   /** Aborts only after `start`; if the time is over, with a Failure as its reason. */
@@ -33,11 +36,11 @@ export class Deadline {
     const client = this.#request.signal;
     const onLeave = () => this.#ends.abort(client.reason);
     const leftMs = this.#startedAtMs + this.#timeoutMs - performance.now();
-    const timer = setTimeout(endLate, Math.max(0, leftMs), this.#ends, this.#timeoutMs);
+    const cancel = this.#after(Math.max(0, leftMs), () => endLate(this.#ends, this.#timeoutMs));
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
     const unwatch = () => {
-      clearTimeout(timer);
+      cancel();
       client.removeEventListener('abort', onLeave);
     };
     this.#unwatch = unwatch;

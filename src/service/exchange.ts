@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../shared/async/clock.ts';
 import { IterationQueue } from '../shared/async/iteration-queue.ts';
 import { ReceivedBody } from './bodies.ts';
 import { MAX_RESPONSE_BYTES, type ServiceConnection, type TrackedHandler } from './connections.ts';
@@ -22,6 +23,7 @@ interface GetRequest {
   readonly headers: Record<string, string>;
   /** One deadline for headers and body, in milliseconds. */
   readonly timeoutMs: number;
+  readonly after: Clock['after'];
   readonly signal: AbortSignal;
   /** Called when the request is about to be written. Throws to keep it from being sent. */
   readonly onLeaving: (() => void) | undefined;
@@ -76,7 +78,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   readonly #request: GetRequest;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #endTimeout: () => void;
   readonly #onAbort = () => this.#giveUp(this.#request.signal.reason);
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | null = null;
@@ -94,7 +96,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
     this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#giveUp(new Late()), request.timeoutMs);
+    this.#endTimeout = request.after(request.timeoutMs, () => this.#giveUp(new Late()));
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -212,7 +214,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#endTimeout();
     this.#request.signal.removeEventListener('abort', this.#onAbort);
     this.#unpacking?.close();
     return true;

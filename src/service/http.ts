@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, errors } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
+import { type Clock, systemClock } from '../shared/async/clock.ts';
 import { asError, Failure } from '../shared/errors.ts';
 import type { Transport } from './attempt.ts';
 import { read, readText, Unreadable, unspecified } from './bodies.ts';
@@ -37,7 +38,7 @@ export interface HttpOptions {
   readonly baseUrl: string;
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
-  readonly now: () => number;
+  readonly clock?: Pick<Clock, 'now' | 'after'>;
   /** The clock that tells when an answer came; see `steadied`. */
   readonly steadyNow?: () => number;
   readonly bodies: BodyOptions;
@@ -53,7 +54,7 @@ export interface HttpOptions {
  * redirects are not followed, since the caller's key goes to no other address).
  */
 export function createHttp(options: HttpOptions) {
-  const { baseUrl, timeoutMs, now, steadyNow = now, proxy = null } = options;
+  const { baseUrl, timeoutMs, clock: { now, after } = systemClock, steadyNow = now, proxy = null } = options;
   const { cachedBytes, issuesKeys } = options.bodies;
   const connections = openConnections(proxy, timeoutMs);
   const { origin, pathname } = new URL(baseUrl);
@@ -81,7 +82,7 @@ export function createHttp(options: HttpOptions) {
     const { authorization } = sending.caller;
     const key = call.isPublic || authorization === null ? {} : { authorization };
     const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
-    const request = { ...addressOf(call), headers, timeoutMs, signal };
+    const request = { ...addressOf(call), headers, timeoutMs, after, signal };
     const over: Dispatcher = isAnew ? connections.anew : connections.persistent;
     try {
       return await exchange(over, { ...request, onLeaving });

@@ -1,3 +1,4 @@
+import type { Clock } from '../shared/async/clock.ts';
 import { Failure } from '../shared/errors.ts';
 import type { Send } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
@@ -25,7 +26,13 @@ const MAX_AWAY_SECONDS = 5;
  * @param retries further attempts after the first
  * @param firstDelayMs upper bound of the first wait; it doubles with each further one
  */
-export function retriedStage(next: Send, retries: number, outage: Outage, firstDelayMs = 100): Send {
+export function retriedStage(
+  next: Send,
+  retries: number,
+  outage: Outage,
+  after: Clock['after'],
+  firstDelayMs = 100,
+): Send {
   let retriesLeft = MOST_RETRIES;
   return async (call, sending) => {
     let attempts = 0;
@@ -60,7 +67,7 @@ export function retriedStage(next: Send, retries: number, outage: Outage, firstD
         const jitterMs = Math.floor(
           Math.random() * Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** (attempts - 1)),
         );
-        await new Promise((resolve) => setTimeout(resolve, awaySeconds(error) * 1000 + jitterMs));
+        await new Promise<void>((resolve) => after(awaySeconds(error) * 1000 + jitterMs, resolve));
       }
     }
   };

@@ -7,10 +7,16 @@ import type { Fault } from '../../src/sandbox/faults.ts';
 import { FAILURES } from '../../src/shared/errors.ts';
 import { WARNING_CODES } from '../../src/shared/warnings.ts';
 import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
+import { askTimedOut } from '../support/timed-out.ts';
 
 const FIGURE = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
 const LIST = '{ countries { name } }';
-const SHORT = { UPSTREAM_TIMEOUT_MS: '150', UPSTREAM_RETRIES: '1' };
+const TIMEOUT_MS = 60_000;
+const SHORT = {
+  UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS),
+  OPERATION_TIMEOUT_MS: String(2 * TIMEOUT_MS),
+  UPSTREAM_RETRIES: '1',
+};
 
 interface Case {
   readonly options?: ProgramOptions;
@@ -262,7 +268,9 @@ const CASES: Record<string, Case> = {
     status: 400,
   },
   OPERATION_TIMEOUT: {
-    options: { env: { OPERATION_TIMEOUT_MS: '200' } },
+    options: {
+      env: { OPERATION_TIMEOUT_MS: String(TIMEOUT_MS), UPSTREAM_TIMEOUT_MS: String(2 * TIMEOUT_MS) },
+    },
     fault: { route: '/v1/data', kind: 'hang' },
     extensions: { code: 'OPERATION_TIMEOUT', retryable: true },
     calls: 1,
@@ -286,7 +294,12 @@ describe('over HTTP', () => {
   it.each(Object.entries(CASES))('an error over HTTP is worded and classed: %s', async (_, given) => {
     const { query = FIGURE, before = 0 } = given;
     await using program = await openProgram(given.options);
-    const { ask, sandbox } = program;
+    const { sandbox } = program;
+    const isTimed = /_TIMEOUT$/.test(String(given.extensions.code));
+    const ask = (text: string, asking: Asking) =>
+      isTimed
+        ? askTimedOut(program, text, { ...asking, calls: given.calls, timeoutMs: TIMEOUT_MS })
+        : program.ask(text, asking);
     const asking = given.asking?.(sandbox.keys) ?? {};
     for (let i = 0; i < before; i += 1) await ask(query, asking);
     sandbox.log.clear();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { openProgram } from '../support/program.ts';
+import { askTimedOut } from '../support/timed-out.ts';
 
 /** An operation for each route, whose failing field is the one that its fault concerns. */
 const OPERATIONS = {
@@ -17,8 +18,7 @@ const OPERATIONS = {
   '/v1/platform/version': '{ platformVersion { version } }',
 };
 
-/** Long enough for a server to be heard of, and waited out by the faults that never answer alone. */
-const SHORT_MS = 500;
+const TIMEOUT_MS = 1_000;
 
 interface Expected {
   readonly code: string;
@@ -77,19 +77,20 @@ const FAULTS: Record<string, { fault: FaultKind; expected: Expected; calls: numb
 
 describe.each(Object.entries(FAULTS))('%s', (_, { fault, expected, calls }) => {
   const isTimed = expected.code === 'UPSTREAM_TIMEOUT';
-  // Runs those that are waited out beside each other.
   it.each(Object.entries(OPERATIONS))(
     'a fault of the service comes as its error, on %s',
-    { concurrent: isTimed },
     async (route, query) => {
       let aheadMs = 0;
       await using program = await openProgram({
-        clock: { ...systemClock, now: () => Date.now() + aheadMs },
-        env: { UPSTREAM_RETRIES: '1', ...(isTimed ? { UPSTREAM_TIMEOUT_MS: String(SHORT_MS) } : {}) },
+        clock: { now: () => Date.now() + aheadMs, sleep: systemClock.sleep },
+        env: { UPSTREAM_RETRIES: '1', UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS) },
       });
       const { ask, sandbox } = program;
       const clear = sandbox.faults.set({ ...fault, route });
-      const reply = await ask(`query { failing: __typename ${query.slice(1)}`);
+      const operation = `query { failing: __typename ${query.slice(1)}`;
+      const reply = isTimed
+        ? await askTimedOut(program, operation, { calls, timeoutMs: TIMEOUT_MS })
+        : await ask(operation);
       expect(reply.errors.map(({ extensions }) => extensions)).toEqual([{ ...expected, route }]);
       expect(reply.data.failing).toBe('Query');
       expect(reply.status).toBe(200);

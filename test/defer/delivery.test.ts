@@ -24,22 +24,24 @@ const payloads = ({ parts }: { readonly parts: readonly { readonly payload: Json
 describe.for(SPECS)('a deferred profile, by %s', (spec) => {
   it('a deferred profile holds nothing back that is there before it', async () => {
     await using program = await openProgram();
-    program.sandbox.faults.set({ kind: 'latency', ms: 400, route: PROFILE });
+    const first = Promise.withResolvers<void>();
+    program.sandbox.faults.set({ kind: 'paused', until: first.promise, route: PROFILE });
     const statuses: unknown[] = [];
     const reply = await askInParts(program, CARD, {
       spec,
       onPart() {
         const sent = [...program.sandbox.log].find(({ route }) => route === PROFILE);
         statuses.push(sent?.status);
+        first.resolve();
       },
     });
     // The request was on its way when the first part came, and not yet answered.
     expect(statuses).toEqual([null, 200, 200]);
-    const [first, second, last] = payloads(reply);
-    expect(first.data.country).toMatchObject({ code: 'KE', name: 'Kenya' });
-    expect(first.data.country.observation.value).toBeGreaterThan(0);
-    expect(first.data.country).not.toHaveProperty('profile');
-    expect(first).toMatchObject(
+    const [early, second, last] = payloads(reply);
+    expect(early.data.country).toMatchObject({ code: 'KE', name: 'Kenya' });
+    expect(early.data.country.observation.value).toBeGreaterThan(0);
+    expect(early.data.country).not.toHaveProperty('profile');
+    expect(early).toMatchObject(
       spec === 'v02'
         ? { pending: [{ id: '0', path: ['country'], label: 'profile' }], hasNext: true }
         : { hasNext: true },
@@ -89,9 +91,11 @@ describe.for(SPECS)('a deferred profile, by %s', (spec) => {
   });
 
   it('a deferred profile is given up at the deadline of the operation', async () => {
-    await using program = await openProgram({ env: { OPERATION_TIMEOUT_MS: '400' } });
+    await using program = await openProgram({ env: { UPSTREAM_TIMEOUT_MS: '60000' } });
     program.sandbox.faults.set({ kind: 'hang', route: PROFILE });
-    const reply = await askInParts(program, CARD, { spec });
+    // The first part has come, and the profile, which is asked for before it, has not.
+    const onPart = () => program.timers.pass(30_000);
+    const reply = await askInParts(program, CARD, { spec, onPart });
     expect(reply.ended).toBe('whole');
     expect(reply.whole.data.country).toMatchObject({ name: 'Kenya', profile: null });
     expect(reply.whole.errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TIMEOUT']);
@@ -213,26 +217,34 @@ describe('while parts are on their way', () => {
 
   it('while parts are on their way, the operation keeps its place until the last of them', async () => {
     await using program = await openProgram({ env: { MAX_CONCURRENT_OPERATIONS: '1' } });
-    program.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
+    const profile = Promise.withResolvers<void>();
+    program.sandbox.faults.set({ kind: 'paused', until: profile.promise, route: PROFILE });
     const order: string[] = [];
     let other: Promise<unknown> = Promise.resolve();
-    await askInParts(program, CARD, {
+    const asked = askInParts(program, CARD, {
       onPart({ payload }) {
         order.push('part');
         if (payload.data) other = program.ask('{ __typename }').then(() => order.push('other'));
       },
     });
+    const metrics = async () => (await fetch(new URL('/metrics', program.url))).text();
+    await expect.poll(metrics).toMatch(/operations_waiting\S* 1$/m);
+    profile.resolve();
+    await asked;
     await other;
     expect(order.indexOf('other')).toBeGreaterThanOrEqual(2);
   });
 
   it('while parts are on their way, a gateway that is stopped lets them come', async () => {
     const program = await openProgram();
-    program.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
+    const profile = Promise.withResolvers<void>();
+    program.sandbox.faults.set({ kind: 'paused', until: profile.promise, route: PROFILE });
     let stopped: Promise<unknown> = Promise.resolve();
     const reply = await askInParts(program, CARD, {
       onPart({ payload }) {
-        if (payload.data) stopped = program[Symbol.asyncDispose]();
+        if (!payload.data) return;
+        stopped = program[Symbol.asyncDispose]();
+        profile.resolve();
       },
     });
     expect(reply.ended).toBe('whole');

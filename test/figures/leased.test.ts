@@ -17,13 +17,22 @@ import { entryOf, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 async function whereOthersFetch(demand: Demand, ageMs: number) {
   const sending = sendingFor();
   const leases = createLeases();
+  /** The other process is done once this one has seen that it isn't. */
+  const ending: typeof leases = {
+    ...leases,
+    async look(...asked) {
+      const seen = await leases.look(...asked);
+      await leases.end(lease, true);
+      return seen;
+    },
+  };
   const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
   await leases.take(lease, { passedOver: [null], isWhole: false });
   const [others, own] = [await rowsOf(1), await rowsOf(2)];
   const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => true };
   const { next, asked } = nextFrom({ KE: own });
   const parts = partsWith({
-    inFlight: createInFlight(leases, cache, systemClock, 1_000),
+    inFlight: createInFlight(ending, cache, systemClock, 1_000),
     othersEntries: { ...NO_ENTRIES, read: async () => new Map([[demand.key, entryOf(others, ageMs)]]) },
     othersTtlMs: 1_000,
     now: () => NOW_MS,
@@ -33,7 +42,6 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
     onOutcomes(demands, [...outcomes.values()]);
   };
   const stage = gatheredStage(leasedStage(nextBatch, parts.leasing));
-  setTimeout(() => void leases.end(lease, true), 20);
   const outcomes = await stage([demand], sending);
   const { bill } = sending;
   return { isTakenOver: outcomes.get(demand.key) === others, calls: asked.length, shared: bill.shared };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
+import { askTimedOut } from '../support/timed-out.ts';
 import { openTimedProgram, type TimedOptions } from '../support/timed-program.ts';
 
 const FIGURE = 'observation(metricKey: "population_total") { value freshness { fetchedAt stale reason } }';
@@ -8,11 +9,12 @@ const FIGURES =
   '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
 const ROUTES = ['/v1/countries/{code}/profile', '/v1/countries/{code}/signals', '/v1/data'];
 
-/** With a short temper. */
+const TIMEOUT_MS = 1_000;
+
 const open = ({ env, ...options }: TimedOptions = {}) =>
   openTimedProgram({
     ...options,
-    env: { UPSTREAM_TIMEOUT_MS: '600', UPSTREAM_RETRIES: '0', ...env },
+    env: { UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS), UPSTREAM_RETRIES: '0', ...env },
   });
 
 const limited = (detail: string): FaultKind => ({ kind: 'status', status: 429, body: { detail } });
@@ -54,7 +56,7 @@ const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
   },
   'no answer': { fault: { kind: 'hang' }, code: 'UPSTREAM_TIMEOUT' },
   'a body that drips': { fault: { kind: 'drip', ms: 100, bytes: 1 }, code: 'UPSTREAM_TIMEOUT' },
-  'latency beyond the timeout': { fault: { kind: 'latency', ms: 1600 }, code: 'UPSTREAM_TIMEOUT' },
+  'latency beyond the timeout': { fault: { kind: 'latency', ms: 600_000 }, code: 'UPSTREAM_TIMEOUT' },
   'a page of HTML': { fault: { kind: 'garbage' }, code: 'UPSTREAM_INVALID_RESPONSE' },
   'a body of another shape': {
     fault: { kind: 'shape', patch: () => ({ data: 'none' }) },
@@ -62,24 +64,21 @@ const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
   },
 };
 
-const isTimed = ({ code }: (typeof FAULTS)[string]) => code === 'UPSTREAM_TIMEOUT';
-const together = (isWanted: boolean) =>
-  Object.entries(FAULTS).filter(([, kind]) => isTimed(kind) === isWanted);
+describe.each(Object.entries(FAULTS))('with %s', (_, { fault, code }) => {
+  type Timed = Awaited<ReturnType<typeof openTimedProgram>>;
+  /** @param calls that meet the fault */
+  const askAt = (program: Timed, calls: number, query: string) =>
+    code === 'UPSTREAM_TIMEOUT'
+      ? askTimedOut(program, query, { calls, timeoutMs: TIMEOUT_MS })
+      : program.ask(query);
 
-describe.for(together(false))('with %s', ([, kind]) => checkServedStale(kind));
-// Runs those that are waited out beside each other, each with time enough.
-describe.concurrent.for(together(true))('with %s', ([, kind]) =>
-  checkServedStale(kind, { UPSTREAM_TIMEOUT_MS: '1000' }),
-);
-
-function checkServedStale({ fault, code }: (typeof FAULTS)[string], env: Record<string, string> = {}) {
   it('what is held past its time is served, and said to be', async () => {
-    await using program = await open({ env });
+    await using program = await open();
     const fresh = await program.ask(QUERY);
     expect(fresh.errors).toEqual([]);
     program.pass(1000);
     program.sandbox.faults.set(fault);
-    const { data, errors, upstream, headers } = await program.ask(QUERY);
+    const { data, errors, upstream, headers } = await askAt(program, 3, QUERY);
     expect(errors).toEqual([]);
     expect(data.country.profile).toEqual(fresh.data.country.profile);
     expect(data.country.observation).toEqual({
@@ -103,28 +102,28 @@ function checkServedStale({ fault, code }: (typeof FAULTS)[string], env: Record<
   });
 
   it('the errors are typed if nothing is cached', async () => {
-    await using program = await open({ env });
+    await using program = await open();
     program.sandbox.faults.set(fault);
-    const { errors, upstream } = await program.ask(QUERY);
+    const { errors, upstream } = await askAt(program, 3, QUERY);
     expect(errors.map(({ extensions }) => extensions.code).sort()).toEqual([code, code, code]);
     expect(upstream.stale).toBeUndefined();
   });
 
   it('what is held is not served past STALE_IF_ERROR_SECONDS, nor to a field that insists', async () => {
-    await using program = await open({ env: { ...env, STALE_IF_ERROR_SECONDS: '600' } });
+    await using program = await open({ env: { STALE_IF_ERROR_SECONDS: '600' } });
     await program.ask(QUERY);
     program.pass(890);
     program.sandbox.faults.set(fault);
     const insisting = QUERY.replace('"population_total"', '"population_total", maxAge: 800');
-    const strict = await program.ask(insisting);
+    const strict = await askAt(program, 3, insisting);
     expect(strict.errors.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
       ['observation', code],
     ]);
     program.pass(20);
-    const late = await program.ask(QUERY);
+    const late = await askAt(program, 2, QUERY);
     expect(late.errors.map(({ extensions }) => extensions.code)).toEqual([code, code, code]);
   });
-}
+});
 
 it('a route that fails is no reason to serve the old of another', async () => {
   await using program = await open();
@@ -171,16 +170,18 @@ describe('a service that is down', () => {
     program.sandbox.faults.set({ kind: 'hang' });
     program.requests();
     // Three calls that time out are enough to know.
-    expect((await program.ask(QUERY)).upstream.calls).toBe(3);
+    const at = (calls: number, query: string) =>
+      askTimedOut(program, query, { calls, timeoutMs: TIMEOUT_MS });
+    expect((await at(3, QUERY)).upstream.calls).toBe(3);
     const waiting = await program.ask(QUERY);
     expect(waiting).toMatchObject({ errors: [], upstream: { calls: 0 } });
     expect(waiting.upstream.stale?.map(({ code }) => code)).toEqual(ROUTES.map(() => 'UPSTREAM_TIMEOUT'));
     // Asks all the same for lists that were never held.
-    const cold = await program.ask('{ indicators { key } }');
+    const cold = await at(1, '{ indicators { key } }');
     expect(cold).toMatchObject({ upstream: { calls: 1 } });
     expect(cold.errors.map(({ extensions }) => extensions.attempts)).toEqual([1]);
     program.pass(5);
-    expect((await program.ask(QUERY)).upstream.calls).toBe(1);
+    expect((await at(1, QUERY)).upstream.calls).toBe(1);
     program.sandbox.faults.clear();
     program.pass(5);
     expect(await program.ask(QUERY)).toMatchObject({ errors: [], upstream: { calls: 1 } });

@@ -3,7 +3,7 @@ import { createClient as createSse } from 'graphql-sse';
 import { createClient as createWs } from 'graphql-ws';
 import { afterEach, expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { systemClock } from '../../src/shared/async/clock.ts';
+import { heldTimers } from '../support/held-timers.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 /** Start after the last runs of the sandbox's sources. */
@@ -12,12 +12,13 @@ export const START = Date.parse('2026-11-10T12:00:30Z');
 /** Time that a client waits before it comes back, in milliseconds. */
 const RETRY_MS = 50;
 
-/** Timers that last as long are the test's to move; shorter ones run as they do. */
-const LONG_MS = 1_000;
+/** Time between two looks at the sources, which the test moves. Deadlines, which are shorter, never end by themselves. */
+const LOOK_MS = 60_000;
 
 /** A clock that the test moves; who waits for a long while is called back once it has moved far enough. */
 function timedClock(startMs = START) {
   let nowMs = startMs;
+  const deadlines = heldTimers();
   const timers = new Set<{ readonly atMs: number; readonly then: () => void }>();
   const isArmed = () => expect.poll(() => timers.size, { timeout: 20_000 }).toBeGreaterThan(0);
   return {
@@ -31,7 +32,7 @@ function timedClock(startMs = START) {
       now: () => nowMs,
       sleep: async () => {},
       after(ms: number, then: () => void) {
-        if (ms < LONG_MS) return systemClock.after(ms, then);
+        if (ms < LOOK_MS) return deadlines.after(ms, then);
         const timer = { atMs: nowMs + ms, then };
         timers.add(timer);
         return () => timers.delete(timer);

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type Program } from '../support/program.ts';
+import { roundTrips, settled } from '../support/quiet.ts';
 
 /** A gateway that has seen the list of countries, and that the team's key has plenty of calls left. */
 async function open() {
@@ -39,7 +39,7 @@ async function askedBeforeList(program: Program, query: string, key: string = pr
   const reply = program.ask(query, { key, signal: leaves.signal }).catch(() => {});
   const routes = () => program.sandbox.log.map(({ path }) => path);
   await expect.poll(routes).toContain('/v1/countries');
-  await pause(100);
+  await settled(program);
   leaves.abort();
   await reply;
   mend();
@@ -253,7 +253,7 @@ describe('while the list of countries is on its way, figures', () => {
     const replies = await Promise.all([
       program.ask(query),
       program.ask(one),
-      pause(0).then(() => program.ask(one)),
+      roundTrips(program).then(() => program.ask(one)),
     ]);
     for (const { errors } of replies) expect(errors).toEqual([]);
     for (const { data } of replies.slice(1)) expect(data.country.observation.value).toBeGreaterThan(0);
@@ -285,7 +285,7 @@ describe('while the list of countries is on its way, figures', () => {
     const sentFor = async (key: string) => {
       const reply = program.ask(`{ country(code: "KE") { name ${FIGURE} } }`, { key });
       await expect.poll(() => waiting.length).toBeGreaterThan(0);
-      await pause(100);
+      await settled(program);
       const sent = waiting.splice(0);
       for (const response of sent) {
         response.writeHead(401, { 'content-type': 'application/json' });

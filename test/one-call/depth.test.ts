@@ -1,8 +1,14 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
+import { settled } from '../support/quiet.ts';
+
+const BATCH_HOLD_MS = 5_000;
 
 /** A service that takes a moment for everything: loads at different depths end at different times. */
-const program = await openProgram({ sandbox: { latencyMs: 15 }, env: { BATCH_HOLD_MS: '400' } });
+const program = await openProgram({
+  sandbox: { latencyMs: 15 },
+  env: { BATCH_HOLD_MS: String(BATCH_HOLD_MS) },
+});
 const { ask, sandbox } = program;
 
 beforeEach(() => {
@@ -114,14 +120,20 @@ describe('what holds the batch back', () => {
   });
 
   it('what holds the batch back is a load that could lead to figures but hangs, no longer than the bound', async () => {
-    sandbox.faults.set({ route: '/v1/countries', kind: 'hang' });
+    sandbox.faults.set({ route: '/v1/countries/{code}/profile', kind: 'hang' });
     const leaving = new AbortController();
-    const reply = ask(`{ countries { ${OTHER} } country(code: "KE") { ${FIGURE} } }`, {
+    const below = 'profile { indicators { indicator { observation(countryCode: "KE") { value } } } }';
+    const reply = ask(`{ country(code: "KE") { ${below} ${FIGURE} } }`, {
       signal: leaving.signal,
     });
-    await expect
-      .poll(() => sandbox.log.filter(({ path }) => path === '/v1/data').length, { timeout: 5000 })
-      .toBe(1);
+    const paths = () => sandbox.log.map(({ path }) => path);
+    await expect.poll(paths).toEqual(['/v1/countries/KE/profile']);
+    await settled(program);
+    program.timers.pass(BATCH_HOLD_MS - 1);
+    await settled(program);
+    expect(paths()).toEqual(['/v1/countries/KE/profile']);
+    program.timers.pass(1);
+    await expect.poll(paths).toEqual(['/v1/countries/KE/profile', '/v1/data']);
     leaving.abort();
     await expect(reply).rejects.toThrow('aborted');
   });

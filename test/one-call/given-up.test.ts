@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
+import { askTimedOut } from '../support/timed-out.ts';
 
 /** A place on the way of an operation at which the service doesn't answer. */
 interface Stage {
@@ -137,12 +138,16 @@ it.each(Object.entries(STAGES))(
   },
 );
 
-it.concurrent.each(Object.entries(STAGES))(
+it.each(Object.entries(STAGES))(
   'an operation whose time is over while %s leaves nothing behind for the next one',
   async (_, { query, env = {}, hang, sent, next, isStale = false }) => {
-    await using program = await open({ ...env, OPERATION_TIMEOUT_MS: '1500' });
+    await using program = await open({
+      ...env,
+      UPSTREAM_TIMEOUT_MS: '120000',
+      OPERATION_TIMEOUT_MS: '60000',
+    });
     const mend = await hang(program);
-    const late = await program.ask(query);
+    const late = await askTimedOut(program, query, { calls: sent.length, timeoutMs: 60_000 });
     expect(routesIn(program).slice(0, sent.length)).toEqual(sent.toSorted());
     expect(new Set(late.errors.map(({ extensions }) => extensions.code))).toEqual(
       new Set(isStale ? [] : ['OPERATION_TIMEOUT']),

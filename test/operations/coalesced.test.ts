@@ -9,6 +9,7 @@ import { createPersisted } from '../../src/graphql/request/persisted.ts';
 import type { Incoming } from '../../src/graphql/request/stages.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { callerOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
 
@@ -153,6 +154,7 @@ describe('a run that several wait for', () => {
       learned: createLearned(() => nowMs),
       now: () => nowMs,
       steadyNow: () => nowMs,
+      after: systemClock.after,
       onOperation() {},
       onError() {},
     };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { createOutage } from '../../src/service/outage.ts';
 import { retriedStage } from '../../src/service/retries.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
@@ -157,7 +158,7 @@ describe('a circuit', () => {
   it('a circuit that is open is no reason to try again, and no further failure of the service', async () => {
     const { told, ring, ask } = open();
     const outage = createOutage(() => told.nowMs);
-    const outer = retriedStage(ring, 2, outage, 1);
+    const outer = retriedStage(ring, 2, outage, systemClock.after, 1);
     await ask(DATA, 'one', 9);
     await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 1 } });
     for (let i = 0; i < 5; i += 1)

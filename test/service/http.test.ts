@@ -7,14 +7,16 @@ import { createHttp } from '../../src/service/http.ts';
 import { payerOf } from '../../src/service/payer.ts';
 import type { Sending } from '../../src/service/sending.ts';
 import { freePort } from '../support/free-port.ts';
+import { heldTimers } from '../support/held-timers.ts';
 import { callerOf } from '../support/tenants.ts';
 import { stageOver } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };
 const NOW_MS = 1_795_000_000_000;
+const TIMEOUT_MS = 5_000;
 
 /** The innermost ring before a service that does as it is told. */
-async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' } = {}) {
+async function open(respond: RequestListener, { prefix = '' } = {}) {
   const requests: IncomingMessage[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -24,14 +26,16 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
   server.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
+  const timers = heldTimers();
   const http = createHttp({
     baseUrl: `http://127.0.0.1:${port}${prefix}`,
-    timeoutMs,
-    now: () => NOW_MS,
+    timeoutMs: TIMEOUT_MS,
+    clock: { now: () => NOW_MS, after: timers.after },
     bodies: { cachedBytes: 4_000_000, issuesKeys: true },
   });
   return {
     requests,
+    timers,
     connections: () => sockets.size,
     send: (call: Call = CALL, further: Partial<Sending> = {}) =>
       stageOver(http.transport)(call, {
@@ -322,8 +326,7 @@ describe('what is a failure', () => {
   it('an address where nobody listens is a failure', async () => {
     const http = createHttp({
       baseUrl: `http://127.0.0.1:${await freePort()}`,
-      timeoutMs: 5_000,
-      now: () => NOW_MS,
+      timeoutMs: TIMEOUT_MS,
       bodies: { cachedBytes: 4_000_000, issuesKeys: true },
     });
     const sending = {
@@ -339,23 +342,32 @@ describe('what is a failure', () => {
   });
 
   it('no answer in time is a failure', async () => {
-    await using service = await open(() => {}, { timeoutMs: 20 });
-    await expect(service.send()).rejects.toMatchObject({
-      code: 'UPSTREAM_TIMEOUT',
-      fields: { route: '/v1/data' },
-    });
+    const asked = Promise.withResolvers<void>();
+    await using service = await open(() => asked.resolve());
+    const sent = service.send();
+    await asked.promise;
+    service.timers.pass(TIMEOUT_MS - 1);
+    expect(service.timers.left().length).toBe(1);
+    service.timers.pass(1);
+    await expect(sent).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT', fields: { route: '/v1/data' } });
   });
 
   it('headers in time, and a body that goes on and on, are a failure', async () => {
-    await using service = await open(
-      (_, response) => {
-        response.writeHead(200);
-        const drip = setInterval(() => response.write(' '), 2);
-        response.on('close', () => clearInterval(drip));
-      },
-      { timeoutMs: 20 },
-    );
-    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    const dripped = Promise.withResolvers<void>();
+    let drops = 0;
+    await using service = await open((_, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => {
+        response.write(' ');
+        drops += 1;
+        if (drops === 3) dripped.resolve();
+      }, 2);
+      response.on('close', () => clearInterval(drip));
+    });
+    const sent = service.send();
+    await dripped.promise;
+    service.timers.pass(TIMEOUT_MS);
+    await expect(sent).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 
   it('a body beyond all measure is a failure, and not read to its end', async () => {

@@ -8,6 +8,7 @@ import { createOutage } from '../../src/service/outage.ts';
 import { pacedStage } from '../../src/service/pacing.ts';
 import { payerOf } from '../../src/service/payer.ts';
 import { retriedStage } from '../../src/service/retries.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';
@@ -102,7 +103,7 @@ describe('retriedStage', () => {
       if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
-    return { ring: retriedStage(send, 2, outage, 1), attempts: () => attempts };
+    return { ring: retriedStage(send, 2, outage, systemClock.after, 1), attempts: () => attempts };
   };
 
   it('retried tries again after a 5xx or a broken connection', async () => {
@@ -147,7 +148,7 @@ describe('retriedStage', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retriedStage(send, 2, outage, 0);
+    const ring = retriedStage(send, 2, outage, systemClock.after, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -171,7 +172,7 @@ describe('retriedStage', () => {
       ends.abort();
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
-    const ring = retriedStage(send, 2, outage, 0);
+    const ring = retriedStage(send, 2, outage, systemClock.after, 0);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });

@@ -1,13 +1,17 @@
 import type { Clock } from '../../src/shared/async/clock.ts';
+import { heldTimers } from './held-timers.ts';
 
-/** A clock that the test advances, and on which sleeping takes no time. */
+/** A clock that the test advances, its timers with it, and on which sleeping takes no time. */
 export function movingClock(startMs: number) {
   let nowMs = startMs;
-  const clock: Pick<Clock, 'now' | 'sleep'> = { now: () => nowMs, sleep: async () => {} };
+  const timers = heldTimers();
+  const clock: Clock = { now: () => nowMs, sleep: async () => {}, after: timers.after };
   return {
     clock,
+    timers,
     pass(seconds: number) {
       nowMs += seconds * 1000;
+      timers.pass(seconds * 1000);
     },
   };
 }

@@ -12,6 +12,7 @@ import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 import type { Bill } from '../../src/service/bill.ts';
 import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
+import { heldTimers } from './held-timers.ts';
 
 /** The API of the plugin for issued keys, which may be absent. */
 interface IssuedApi {
@@ -54,9 +55,9 @@ export interface Asking {
 
 export interface ProgramOptions {
   readonly sandbox?: SandboxOptions;
-  /** Settings by their environment names. `CACHE_URL` is `none` by default. */
+  /** Settings by their environment names. `CACHE_URL` is `none` by default, and a store may be as slow as the machine. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A clock of the test; timers are real unless it has `after`. */
+  /** A clock of the test. Unless it has `after`, timers of a second or more wait until the test has them pass. */
   readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
   /** A service instead of the sandbox. */
   readonly upstreamUrl?: string;
@@ -101,7 +102,8 @@ export async function openProgram({
   const plugins = [...shipped, ...further];
   const sandbox = createSandbox(options);
   const service = await sandbox.listen();
-  const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env }, plugins);
+  const config = readConfig({ PORT: '0', CACHE_URL: 'none', CACHE_TIMEOUT_MS: '60000', ...env }, plugins);
+  const timers = heldTimers();
   const operations: OperationEvent[] = [];
   const problems: unknown[] = [];
   const warnings: string[] = [];
@@ -131,7 +133,7 @@ export async function openProgram({
     upstreamUrl: upstreamUrl ?? service.url,
     link,
     observer,
-    clock: { ...systemClock, ...clock },
+    clock: { ...systemClock, after: timers.after, ...clock },
     openSchema: opened === undefined ? openOnce : async () => opened,
   });
   const server = createServer({
@@ -152,6 +154,7 @@ export async function openProgram({
     operations,
     problems,
     warnings,
+    timers,
     /** Evicts cached values, as the program does if memory is low. */
     shrink: gateway.shrink,
     /** Issued keys, if the gateway issues any. */

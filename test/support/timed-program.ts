@@ -14,12 +14,12 @@ export async function openTimedProgram({
   env,
   ...options
 }: TimedOptions = {}) {
-  const { clock, pass } = movingClock(startMs);
+  const { clock, pass, timers } = movingClock(startMs);
   const program = await openProgram({
     clock,
     ...options,
     sandbox: { now: clock.now, ...options.sandbox },
     env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', ...env },
   });
-  return Object.assign(program, { clock, pass });
+  return Object.assign(program, { clock, pass, timers });
 }

@@ -75,7 +75,7 @@ export function openDryRun(
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
   const effort = new Effort(caller.tenant, () => tally.refusal);
-  const batchGate = createBatchGate(pooling.holdMs);
+  const batchGate = createBatchGate(pooling.holdMs, pooling.clock.after);
   const loaders = createLoaders({
     ask,
     sending,

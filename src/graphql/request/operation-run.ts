@@ -90,7 +90,7 @@ export interface LoadingMeans
 }
 
 export function createOpenRun(
-  { config, tenantCache, learned, now }: OperationsParts,
+  { config, tenantCache, learned, now, after }: OperationsParts,
   service: LoadingMeans & {
     readonly gate: CallGate;
     readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
@@ -111,7 +111,7 @@ export function createOpenRun(
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
-    const deadline = new Deadline(timeoutMs, request);
+    const deadline = new Deadline(timeoutMs, request, after);
     const payer = payerOf(bill, config.maxUpstreamCalls, caller.budget);
     const sending: Sending = {
       caller,
@@ -138,7 +138,7 @@ export function createOpenRun(
     const { participant, figures } = observations.join(caller);
     // Other operations of the batch are about to ask: wait until all demands are known.
     if (request.isBatched) participant.expect();
-    const batchGate = createBatchGate(config.batchHoldMs);
+    const batchGate = createBatchGate(config.batchHoldMs, after);
     const { tenant } = caller;
     // Offline no key can be proven; having been accepted once is enough.
     const effort = new Effort(isOffline ? whoseKeyIsKnown(tenant) : tenant);

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { TenantCache } from '../../keys/tenant-cache.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import type { Caller } from '../../service/caller.ts';
+import type { Clock } from '../../shared/async/clock.ts';
 import type { OperationEvent } from './operation-events.ts';
 import type { PersistedTexts } from './persisted.ts';
 
@@ -18,6 +19,8 @@ export interface OperationsParts {
   readonly now: () => number;
   /** Never goes back: for ages. */
   readonly steadyNow: () => number;
+  /** Timers of deadlines. */
+  readonly after: Clock['after'];
   readonly onOperation: (event: OperationEvent, caller: Caller) => void;
   /** Called with an internal error, where it was met, and the request if known. */
   readonly onError: (error: unknown, where: string, requestId?: string) => void;

@@ -1,3 +1,5 @@
+import type { Clock } from '../../shared/async/clock.ts';
+
 export type BatchGate = ReturnType<typeof createBatchGate>;
 
 /**
@@ -7,14 +9,14 @@ export type BatchGate = ReturnType<typeof createBatchGate>;
  * figures would travel in two calls.
  * @param longestMs the longest wait of a batch that is ready, in milliseconds
  */
-export function createBatchGate(longestMs: number) {
+export function createBatchGate(longestMs: number, after: Clock['after']) {
   let loading = 0;
-  let longest: NodeJS.Timeout | undefined;
+  let endLongest = () => {};
   let waiting: (() => void)[] = [];
   let pause: Promise<unknown> | null = null;
 
   function open(): void {
-    clearTimeout(longest);
+    endLongest();
     const ready = waiting;
     waiting = [];
     for (const leave of ready) leave();
@@ -60,7 +62,7 @@ export function createBatchGate(longestMs: number) {
     whenOpen(leave: () => void): void {
       waiting.push(leave);
       if (waiting.length > 1) return;
-      longest = setTimeout(open, longestMs);
+      endLongest = after(longestMs, open);
       openSoon();
     },
   };

@@ -498,7 +498,7 @@ export function createFeeds(parts: LiveParts) {
 function openTask(caller: Caller, ends: AbortSignal, parts: LiveParts, waitMs = 0): Task {
   const { observations, maxUpstreamCalls, timeoutMs } = parts;
   const bill = openBill();
-  const deadline = new Deadline(timeoutMs, { signal: ends });
+  const deadline = new Deadline(timeoutMs, { signal: ends }, parts.clock.after);
   const { participant, figures } = observations.join(caller);
   const sending: Sending = {
     caller: { ...caller, slices: 0 },
