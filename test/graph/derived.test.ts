@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { difference, growth, quotient } from '../oracle/decimals.ts';
 import { openProgram } from '../support/program.ts';
+import { settled } from '../support/quiet.ts';
 
 const EXPLAIN = { headers: { 'x-explain': '1' } };
 
@@ -29,7 +29,7 @@ describe('derived figures', () => {
       '{ observations(countryCodes: ["ZZ"], metricKeys: ["gdp_current_usd"]) { rank(among: ["GH", "NG"]) { of } } }',
     );
     expect([data, upstream.calls]).toEqual([{ observations: [] }, 0]);
-    await setTimeout(100);
+    await settled(program);
     expect(program.sandbox.log).toHaveLength(0);
   });
 
@@ -40,7 +40,7 @@ describe('derived figures', () => {
     const { upstream } = await program.ask(
       '{ country(code: "NE") { code } observations(countryCodes: ["ne"], metricKeys: [], maxAge: 0) { per(metricKey: "population_total") { value } } }',
     );
-    await setTimeout(100);
+    await settled(program);
     expect(upstream.byRoute).toEqual({ '/v1/countries': 1 });
     expect(program.sandbox.log.map(({ route }) => route)).toEqual(['/v1/countries']);
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { makeKey } from '../../src/plugins/issued-keys/key.ts';
 import { heapBytes } from '../support/heap.ts';
+import { settled } from '../support/quiet.ts';
 import { CARD, trustedFile } from '../tools/documents.ts';
 import { FIGURE, figureOf, keep, openFolder, openIssuing } from './issuing.ts';
 
@@ -387,12 +388,12 @@ describe('a budget', () => {
     using folder = openFolder();
     await using program = await openIssuing(folder);
     const key = await program.issue({ name: 'page' });
-    program.sandbox.faults.set({ kind: 'latency', ms: 300, route: '/v1/data' });
+    program.sandbox.faults.set({ kind: 'hang', route: '/v1/data' });
     const leaving = new AbortController();
     const left = program.ask(FIGURE, { key, signal: leaving.signal }).catch(() => null);
     leaving.abort();
     await left;
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await settled(program);
     const [minute] = (await program.desk.show('page')).usage;
     expect(minute?.calls).toBe(program.requests().length);
   });

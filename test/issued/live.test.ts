@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
 import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
@@ -13,6 +12,7 @@ import {
   subscriptionsOf,
   TRANSPORTS,
 } from '../live/live.ts';
+import { settled } from '../support/quiet.ts';
 import { keep, openFolder } from './issuing.ts';
 
 /** A gateway with subscriptions that holds the team's key, and the desk of its operator. */
@@ -67,6 +67,8 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
   });
 
   it('a subscription by an issued key goes on while nobody can read what is kept of the key, and so does the program', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     await using program = await openIssuingLive();
     const key = await program.issue({ name: 'page' });
     const [told] = await begin(program, () => open(program, transport, { key }).subscribe(SUBSCRIBED));
@@ -74,12 +76,14 @@ describe.each(TRANSPORTS)('a subscription over %s by an issued key', (transport)
     const kept = JSON.parse(text);
     // As another release of the gateway may write it.
     await keep(program.store, kept.digest, JSON.stringify({ ...kept, colour: 'red' }));
-    await pause(1_000);
+    await vi.advanceTimersByTimeAsync(3_000);
+    await settled(program);
     expect(told?.isOver).toBe(false);
     await keep(program.store, kept.digest, text);
     program.requests();
     await program.desk.revoke('page');
-    await expect.poll(() => told?.isOver, { timeout: 5_000, interval: 20 }).toBe(true);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect.poll(() => told?.isOver).toBe(true);
     expect(program.requests()).toEqual([]);
   });
 
@@ -266,7 +270,7 @@ it('subscriptions of two keys share looks and figures, and each pays its own', a
   program.revise('world_bank_wdi', 'population_total', 2);
   await program.round();
   for (const each of told) await expect.poll(() => each.results.length).toBe(1);
-  await pause(100);
+  await settled(program);
   const sent = program.requests().length;
   expect(((await program.paid('one')) ?? 0) + ((await program.paid('other')) ?? 0)).toBe(sent);
   // Alone, a key would have taken five.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { askInParts, type Spec } from '../defer/parts.ts';
 import { brokenSchema } from '../support/broken-schema.ts';
+import { settled } from '../support/quiet.ts';
 import { open } from './exchange.ts';
 
 const CITED =
@@ -113,6 +114,9 @@ describe('onError', () => {
   });
 });
 
+const isOver = ({ status, aborted }: { readonly status: number | null; readonly aborted: boolean }) =>
+  status !== null || aborted;
+
 describe('an operation that halts', () => {
   /** The sources fail at once; the list of countries is late, and six calls would follow it. */
   const DEAR =
@@ -120,7 +124,8 @@ describe('an operation that halts', () => {
 
   it('an operation that halts sends no call after its first error, and its bill has those that were under way', async () => {
     await using program = await open();
-    program.sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/platform/etl-status' });
+    const { sandbox } = program;
+    sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/platform/etl-status' });
     for (let times = 0; times < 2; times += 1) {
       const countries = Promise.withResolvers<void>();
       program.sandbox.faults.set({
@@ -133,7 +138,8 @@ describe('an operation that halts', () => {
       expect(data).toBeNull();
       expect(errors).toMatchObject([{ path: ['sources'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
       countries.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await expect.poll(() => sandbox.log.every(isOver)).toBe(true);
+      await settled(program);
       const sent = program.requests();
       expect(sent.filter((request) => request.includes('signals'))).toEqual([]);
       expect(upstream.calls).toBe(sent.length);
@@ -192,7 +198,8 @@ describe.for<Spec>(['draft2022', 'v02'])('in parts, by %s,', (spec) => {
     expect(JSON.stringify(halted.parts)).not.toContain('indicators');
     expect(halted.whole.errors.map(({ path }) => path?.at(-1))).toContain('citation');
     const { calls } = halted.whole.extensions.upstream;
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await expect.poll(() => sandbox.log.every(isOver)).toBe(true);
+    await settled(program);
     expect(program.requests()).toHaveLength(calls);
   });
 });

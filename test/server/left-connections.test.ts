@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { openProgram, type Program } from '../support/program.ts';
+import { roundTrips } from '../support/quiet.ts';
 
 const ROWS =
   '{ observations(metricKeys: ["population_total", "gdp_current_usd"]) { id value year unit record } }';
@@ -64,7 +64,7 @@ it.each(['', 'accept-encoding: gzip', 'accept-encoding: br'])(
       });
     // Whoever asks next is answered, once all that was left has been noticed.
     await expect.poll(async () => (await program.ask('{ health { status } }')).status).toBe(200);
-    await pause(100);
+    await roundTrips(program);
     expect(program.problems).toEqual([]);
   },
 );

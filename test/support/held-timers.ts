@@ -3,8 +3,6 @@ import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
 /** Timers that last as long, in milliseconds, are the test's: windows of batches, which are shorter, run as they do. */
 const LONG_MS = 1_000;
 
-export type HeldTimers = ReturnType<typeof heldTimers>;
-
 /** Timers that the test has pass: no deadline is over because a machine is busy. */
 export function heldTimers(leastMs = LONG_MS) {
   let nowMs = 0;

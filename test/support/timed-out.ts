@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Asking, Program, Reply } from './program.ts';
 
-export interface TimingOut extends Asking {
+interface TimingOut extends Asking {
   /** Requests that reach the service, and stay without an answer. */
   readonly calls: number;
   /** Their timeout, or that of the operation: a second or more, in milliseconds. */

@@ -340,7 +340,8 @@ describe('/mcp', () => {
   });
 
   it('/mcp stops what runs where the client leaves', async () => {
-    await using program = await openTools({ sandbox: { latencyMs: 3_000 } });
+    await using program = await openTools();
+    program.sandbox.faults.set({ kind: 'hang' });
     const controller = new AbortController();
     const leaving = fetch(addressOf(program), {
       method: 'POST',
@@ -352,10 +353,10 @@ describe('/mcp', () => {
       },
       body: JSON.stringify({ ...LIST, method: 'tools/call', params: { name: 'Catalogue', arguments: {} } }),
     });
-    while (program.sandbox.log.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => program.sandbox.log.length).toBe(1);
     controller.abort();
     await expect(leaving).rejects.toThrow();
-    while (program.operations.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => program.operations.length).toBe(1);
     expect(program.operations).toMatchObject([{ name: 'Catalogue', calls: 1 }]);
     expect(program.problems).toEqual([]);
   });
