@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import { cover } from '../src/observations/planner/modes.ts';
+import { cover } from '../src/observations/planner/cover.ts';
 import { openProgram } from '../test/support/program.ts';
 import { createPlainGateway } from './plain-gateway.ts';
 

@@ -14,6 +14,7 @@ import { markOfSomeYears, noRows } from './absences.ts';
 import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
 import type { PairFigures } from './entries.ts';
 import type { Outcome } from './fetch.ts';
+import { expectedRows } from './planner/cover.ts';
 import {
   isWithin,
   keyOf,
@@ -33,7 +34,7 @@ import {
   type Learned,
   mayNameYears,
 } from './planner/learned.ts';
-import { expectedRows, inWhole, type Planning, type PlanPart } from './planner/modes.ts';
+import { inWhole, type Planning, type PlanPart } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
 import type { NamedList } from './whole-lists.ts';
 

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { FiguresParts } from '../../src/observations/client.ts';
 import { createDataFetch } from '../../src/observations/client.ts';
 import type { FetchListener, Outcome } from '../../src/observations/fetch.ts';
+import { cover, expectedRows } from '../../src/observations/planner/cover.ts';
 import {
   covers,
   type Demand,
@@ -13,7 +14,6 @@ import {
   type YearRange,
 } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
-import { cover, expectedRows } from '../../src/observations/planner/modes.ts';
 import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { Failure } from '../../src/shared/errors.ts';

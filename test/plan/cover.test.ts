@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cover, covering, coverWithin, expectedRows } from '../../src/observations/planner/cover.ts';
 import type { Pair, Rectangle, RowsOf } from '../../src/observations/planner/demand.ts';
-import { cover, covering, coverWithin, expectedRows } from '../../src/observations/planner/modes.ts';
-import type { CoverLimits } from '../../src/observations/planner/tiling.ts';
+import type { CoverLimits } from '../../src/observations/planner/grid.ts';
 import { draws } from '../support/draws.ts';
 
 const roomy: CoverLimits = { maxRows: 1000, maxCodes: 1000, maxAddress: 10_000 };
@@ -78,8 +78,11 @@ describe('the number of calls', () => {
   });
 
   test('calls of a table are about equal', () => {
-    const sizes = cover(table(54, 207), roomy, oneRow).map((rectangle) => rectangle.metricKeys.length);
-    expect(sizes.toSorted()).toEqual([17, 17, 17, 17, 17, 17, 17, 17, 17, 18, 18, 18]);
+    const sizes = cover(table(54, 207), roomy, oneRow).map((rectangle) => expectedRows(rectangle, oneRow));
+    expect(sizes).toHaveLength(12);
+    // Of 931 rows on average.
+    expect(Math.min(...sizes)).toBeGreaterThanOrEqual(918);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(972);
   });
 
   test('among as many calls, those are taken that bring least besides', () => {

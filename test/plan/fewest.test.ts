@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFewestCalls } from '../../src/graphql/cost/fewest-calls.ts';
+import { cover } from '../../src/observations/planner/cover.ts';
 import { type Demand, demandFor, type Mode, type RowsOf } from '../../src/observations/planner/demand.ts';
-import { cover } from '../../src/observations/planner/modes.ts';
 import { Dice } from '../execution/dice.ts';
 
 const LIMITS = { maxRows: 100, maxCodes: 10, maxAddress: 6_000 };

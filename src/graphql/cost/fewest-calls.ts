@@ -1,5 +1,5 @@
 import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../observations/planner/demand.ts';
-import type { CoverLimits } from '../../observations/planner/tiling.ts';
+import type { CoverLimits } from '../../observations/planner/grid.ts';
 
 const NO_ROWS: RowsOf = () => 0;
 

@@ -6,6 +6,7 @@ import {
   timeSliced,
   yieldToEventLoop,
 } from '../../shared/async/turns.ts';
+import { cover, covering, coverWithin, expectedRows } from './cover.ts';
 import {
   covers,
   type Demand,
@@ -21,130 +22,14 @@ import {
   widened,
   type YearRange,
 } from './demand.ts';
+import type { CoverLimits } from './grid.ts';
 import { type Facts, type Learned, mayNameYears } from './learned.ts';
-import { type CoverLimits, tiled } from './tiling.ts';
 
 /*
- * Finds the fewest calls for the demanded figures.
- *
- * The service's data route takes a list of countries and a list of metrics, and brings every figure of that rectangle.
- * So a call may bring figures that nobody asked for, as long as that saves another call. Each way to cover the demanded
- * pairs with rectangles comes down to a tiling: give each pair to one of the rectangles that hold it, and shrink each
- * rectangle to the pairs it was given. It is therefore enough to part the pairs (`tiling.ts`) such that the smallest
- * rectangle around each part fits a call (`tiling.ts`).
- *
- * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics
- * for some countries at a time, or all countries for some metrics, and mostly near to the number that the rows alone
- * require.
+ * Latest figures and series can't share a call, but a series includes its latest figure, and its ranges of years. So
+ * demands are grouped into what to ask for as latest, as whole series and within years, and each group is covered by
+ * calls (`cover.ts`).
  */
-
-/**
- * As few rectangles as we can find that hold all pairs, each within the limits; a pair beyond them gets its own.
- * Names are compared as they are, and the order of pairs makes no difference.
- */
-export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsOf): readonly Rectangle[] {
-  return taken(covering(pairs, limits, rowsOf));
-}
-
-const STEP_PAIRS = 512;
-
-/** As {@link cover}; null if it takes more calls than these. Quick if one call is the maximum. */
-export function coverWithin(
-  mostCalls: number,
-  pairs: readonly Pair[],
-  limits: CoverLimits,
-  rowsOf: RowsOf,
-): readonly Rectangle[] | null {
-  const { countryCodes, metricKeys } = smallestAround(pairs);
-  // A single pair always gets its call.
-  const isOne = countryCodes.length * metricKeys.length <= 1;
-  if (mostCalls <= 1 && !isOne && !fitsCall({ countryCodes, metricKeys }, limits, rowsOf)) return null;
-  const rectangles = cover(pairs, limits, rowsOf);
-  return rectangles.length <= mostCalls ? rectangles : null;
-}
-
-/** As {@link cover}, in steps, since thousands of pairs take long. */
-export function* covering(
-  pairs: readonly Pair[],
-  limits: CoverLimits,
-  rowsOf: RowsOf,
-): Steps<readonly Rectangle[]> {
-  const whole = smallestAround(pairs);
-  const { countryCodes, metricKeys } = whole;
-  // With more cells than rows, adding them up takes long, and is left to the steps.
-  if (countryCodes.length * metricKeys.length <= limits.maxRows && fitsCall(whole, limits, rowsOf)) {
-    return pairs.length === 0 ? [] : [whole];
-  }
-  yield;
-  const lineOf = indexesOf(countryCodes);
-  const columnOf = indexesOf(metricKeys);
-  const cells: number[] = [];
-  for (const { countryCode, metricKey } of pairs) {
-    cells.push(lineOf(countryCode) * metricKeys.length + columnOf(metricKey));
-    if (cells.length % STEP_PAIRS === 0) yield;
-  }
-  const parts = yield* tiled(countryCodes, metricKeys, limits, rowsOf, cells);
-  return parts.map(({ lines, columns }) => ({
-    countryCodes: chosen(countryCodes, lines),
-    metricKeys: chosen(metricKeys, columns),
-  }));
-}
-
-function smallestAround(pairs: readonly Pair[]): Rectangle {
-  const codes = new Set<string>();
-  const keys = new Set<string>();
-  for (const { countryCode, metricKey } of pairs) {
-    codes.add(countryCode);
-    keys.add(metricKey);
-  }
-  return { countryCodes: [...codes].sort(), metricKeys: [...keys].sort() };
-}
-
-/** As `enclose` decides for all cells, without a grid. */
-function fitsCall(
-  rectangle: Rectangle,
-  { maxRows, maxCodes, maxAddress }: CoverLimits,
-  rowsOf: RowsOf,
-): boolean {
-  const { countryCodes, metricKeys } = rectangle;
-  if (countryCodes.length > maxCodes || metricKeys.length > maxCodes) return false;
-  return (
-    addressLength(countryCodes) + addressLength(metricKeys) <= maxAddress &&
-    expectedRows(rectangle, rowsOf, maxRows) <= maxRows
-  );
-}
-
-/** With commas between the names. */
-function addressLength(names: readonly string[]): number {
-  return names.reduce((sum, name) => sum + name.length, Math.max(0, names.length - 1));
-}
-
-function indexesOf(names: readonly string[]): (name: string) => number {
-  const indexes = new Map(names.map((name, index) => [name, index]));
-  return (name) => {
-    const index = indexes.get(name);
-    if (index === undefined) throw new RangeError(`${name} is in none of the pairs.`);
-    return index;
-  };
-}
-
-function chosen(names: readonly string[], indexes: readonly number[]): readonly string[] {
-  return indexes.flatMap((index) => names[index] ?? []);
-}
-
-/** Stops adding beyond `most`. */
-export function expectedRows(
-  { countryCodes, metricKeys }: Rectangle,
-  rowsOf: RowsOf,
-  most = Infinity,
-): number {
-  let rows = 0;
-  for (const countryCode of countryCodes) {
-    for (const metricKey of metricKeys) rows += rowsOf(countryCode, metricKey);
-    if (rows > most) break;
-  }
-  return rows;
-}
 
 interface ModePlan {
   /** Pairs to ask for with `latest=true`. */
@@ -381,6 +266,9 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   for (const [plan, calls] of plans) if (calls < bestCalls) [best, bestCalls] = [plan, calls];
   return best;
 }
+
+/** Pairs that are shared out in one step. */
+const STEP_PAIRS = 512;
 
 const LONG_PLAN = 1_000;
 
