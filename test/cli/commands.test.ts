@@ -249,20 +249,11 @@ describe('query', () => {
     },
   );
 
-  it('country-graph query has the columns of a list that is empty or absent, and no row', async () => {
-    for (const [query, header] of [
-      [
-        '{ country(code: "ZZ") { observations(metricKeys: ["population_total"]) { year value } } }',
-        'year,value\r\n',
-      ],
-      [
-        '{ country(code: "KE") { observations(metricKeys: ["population_total"], toYear: 1900) { year indicator { key } } } }',
-        'year,indicator.key\r\n',
-      ],
-    ]) {
-      const { stdout } = await run([String(query), '--format', 'csv']);
-      expect(stdout).toBe(header);
-    }
+  it('country-graph query has the columns of a list that is empty, and no row', async () => {
+    const query =
+      '{ country(code: "KE") { observations(metricKeys: ["population_total"], toYear: 1900) { year indicator { key } } } }';
+    const { stdout, code } = await run([query, '--format', 'csv']);
+    expect([stdout, code]).toEqual(['year,indicator.key\r\n', 0]);
   });
 
   it('country-graph query writes Arrow with the types of the schema', async () => {
