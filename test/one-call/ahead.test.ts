@@ -40,8 +40,11 @@ async function askedBeforeList(program: Program, query: string, key: string = pr
   const routes = () => program.sandbox.log.map(({ path }) => path);
   await expect.poll(routes).toContain('/v1/countries');
   await settled(program);
+  const ended = program.operations.length;
   leaves.abort();
   await reply;
+  // An operation that came before the gateway has seen that would join the call that hangs.
+  await expect.poll(() => program.operations.length).toBe(ended + 1);
   mend();
   return routes();
 }
