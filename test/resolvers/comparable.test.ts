@@ -9,6 +9,7 @@ import {
   quotientOf,
 } from '../../src/graphql/resolvers/derived.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { difference, growth, quotient } from '../oracle/decimals.ts';
 import { draws } from '../support/draws.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
@@ -36,9 +37,12 @@ function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
   };
 }
 
+/** As services write figures: up to twelve digits, six of them decimals. */
 const value = fc.oneof(
-  fc.constantFrom(0, 1, -1, 1e308, -1e308, 5e-324),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, 1, -1, 727.46, 693.09),
+  fc
+    .record({ digits: fc.integer({ min: -1e12, max: 1e12 }), places: fc.nat({ max: 6 }) })
+    .map(({ digits, places }) => Number(`${digits}e-${places}`)),
 );
 const unit = fc.constantFrom('persons', 'percent');
 const figures = fc.record({ value, unit }).map((given) => figure(given));
@@ -53,28 +57,30 @@ function counterpart(
   return found === null || found instanceof Misfit ? found : decided(found, own, latest);
 }
 
-/** The number, or the kind of misfit. */
-const told = (outcome: number | Misfit) => (outcome instanceof Misfit ? outcome.kind : outcome);
+/** The number, or the kind of misfit. JSON writes −0 as 0. */
+const told = (outcome: number | Misfit) => (outcome instanceof Misfit ? outcome.kind : outcome + 0);
 
 describe('two figures', () => {
-  it('two figures are compared by arithmetic, or not at all', () => {
+  it('two figures are compared by their decimal digits, or not at all', () => {
     fc.assert(
       fc.property(figures, figures, (own, earlier) => {
-        const sizeOr = (result: number) => (Math.abs(result) === Number.POSITIVE_INFINITY ? 'size' : result);
         const isOfUnit = own.unit === earlier.unit;
-        expect(told(changeOf(own, earlier))).toBe(isOfUnit ? sizeOr(own.value - earlier.value) : 'unit');
+        expect(told(changeOf(own, earlier))).toBe(isOfUnit ? difference(own.value, earlier.value) : 'unit');
         expect(told(growthOf(own, earlier))).toBe(
-          !isOfUnit
-            ? 'unit'
-            : earlier.value <= 0
-              ? 'base'
-              : sizeOr(((own.value - earlier.value) / earlier.value) * 100),
+          !isOfUnit ? 'unit' : earlier.value <= 0 ? 'base' : growth(own.value, earlier.value),
         );
         expect(told(quotientOf(own, earlier))).toBe(
-          earlier.value === 0 ? 'zero' : sizeOr(own.value / earlier.value),
+          earlier.value === 0 ? 'zero' : quotient(own.value, earlier.value) + 0,
         );
       }),
     );
+  });
+
+  it('two figures whose result is beyond what a number holds are not compared', () => {
+    const [most, least] = [figure({ value: 1e308 }), figure({ value: -1e308 })];
+    expect(told(changeOf(most, least))).toBe('size');
+    expect(told(growthOf(most, figure({ value: 5e-324 })))).toBe('size');
+    expect(told(quotientOf(most, figure({ value: 5e-324 })))).toBe('size');
   });
 });
 
