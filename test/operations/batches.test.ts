@@ -76,6 +76,22 @@ describe('a request of several operations', () => {
     expect(program.requests()).toHaveLength(1);
   });
 
+  it('a request of several operations runs wide ones one after the other, narrow ones beside them', async () => {
+    // With retries, its text takes up to ten calls.
+    const batch = ['KE', 'NG', 'ZA', 'EG'].map((code) => figure(code));
+    const callsOf = async (MAX_UPSTREAM_CALLS: string) => {
+      await using program = await open({ env: { MAX_UPSTREAM_CALLS } });
+      const { body } = await post(program, [...batch, { query: '{ health { status } }' }]);
+      const answers = body as readonly Answer[];
+      expect(answers.slice(0, 4).every(({ data }) => data.country.observation.value > 0)).toBe(true);
+      expect(answers[4]?.data.health.status).toBe('ok');
+      const data = program.requests().filter((request) => request.includes('/v1/data'));
+      return { calls: answers.map(({ extensions }) => extensions.upstream.calls), data: data.length };
+    };
+    expect(await callsOf('2')).toEqual({ calls: [1, 1, 1, 1, 1], data: 4 });
+    expect(await callsOf('60')).toEqual({ calls: [1, 0, 0, 0, 1], data: 1 });
+  });
+
   it('a request of several operations lets each fail by itself', async () => {
     await using program = await open();
     const { status, headers, body } = await post(program, [

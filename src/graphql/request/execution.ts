@@ -1,4 +1,5 @@
 import type { GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import { untilAborted } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { createPricing } from '../cost/pricing.ts';
 import { byteLengthOf, lengthOf, type StringPieces } from '../execution/json-pieces.ts';
@@ -34,10 +35,8 @@ export class Execution {
     planned: PlannedOperation,
     { context: { caller } }: OperationRun,
   ): Promise<GraphQLError | null> | null {
-    const { learned, config } = this.#parts;
-    const { prepared, variables, bound, plan } = planned;
-    if (caller.offline !== undefined || bound(learned.facts().maxRows) <= config.maxUpstreamCalls)
-      return null;
+    const { prepared, variables, plan } = planned;
+    if (caller.offline !== undefined || !this.#isWide(planned)) return null;
     const { document, operation } = prepared;
     const priced = { document, operation, variables, caller, plan };
     return this.#openPricing(false)
@@ -59,6 +58,25 @@ export class Execution {
   }
 
   async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
+    const { wideTurns } = run;
+    if (wideTurns === undefined || !this.#isWide(planned)) return this.#answer(planned, run);
+    const mustWait = wideTurns.isLocked();
+    const turn = wideTurns.acquire();
+    try {
+      if (mustWait) await untilTurn(turn, run);
+      return await this.#answer(planned, run);
+    } finally {
+      void turn.then((release) => release());
+    }
+  }
+
+  /** True if its text doesn't show that it takes no more calls than an operation may. */
+  #isWide({ bound }: PlannedOperation): boolean {
+    const { learned, config } = this.#parts;
+    return bound(learned.facts().maxRows) > config.maxUpstreamCalls;
+  }
+
+  async #answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
     const { accepts, requestId } = run;
     const { operation } = planned.prepared;
     const executed = await runBounded(planned, run, this.#inParts(planned, run) ?? runPlan);
@@ -143,6 +161,13 @@ export class Execution {
     run.isLasting = false;
     return true;
   }
+}
+
+/** Other operations don't wait for its demands meanwhile. If its time ends first, it fails at its first call. */
+async function untilTurn(turn: Promise<unknown>, { participant, deadline }: OperationRun): Promise<void> {
+  participant.forgo();
+  deadline.start();
+  await untilAborted(turn, deadline.signal).catch(() => {});
 }
 
 async function runBounded(

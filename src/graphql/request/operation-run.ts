@@ -38,6 +38,7 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   readonly accepts: string;
   readonly delivery: Delivery | null;
+  readonly wideTurns: GatewayRequest['wideTurns'];
   /** Of the key's cached entries when the request came. */
   readonly generation: number;
   /** Set once it has been read. */
@@ -137,7 +138,7 @@ export function createOpenRun(
     const ask = asking?.(lists.ask) ?? lists.ask;
     const { participant, figures } = observations.join(caller);
     // Other operations of the batch are about to ask: wait until all demands are known.
-    if (request.isBatched) participant.expect();
+    if (request.wideTurns !== undefined) participant.expect();
     const batchGate = createBatchGate(config.batchHoldMs, after);
     const { tenant } = caller;
     // Offline no key can be proven; having been accepted once is enough.
@@ -172,6 +173,7 @@ export function createOpenRun(
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       delivery,
+      wideTurns: request.wideTurns,
       onError: 'PROPAGATE',
       errors: null,
       written: null,

@@ -1,3 +1,4 @@
+import type { Mutex } from 'async-mutex';
 import type { Exchanged } from './callers.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
@@ -14,8 +15,8 @@ export interface GatewayRequest {
   readonly signal: AbortSignal;
   /** For the log and errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
-  /** True if other operations came in the same request. */
-  readonly isBatched?: boolean;
+  /** Set if other operations came in the same request: wide ones run one after the other. */
+  readonly wideTurns?: Mutex | undefined;
   /** True if its visitor has been counted the operation, when it was priced. */
   readonly isCounted?: boolean;
   /** As far as it is known. */
@@ -31,7 +32,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly requestId: string | undefined;
-  readonly isBatched: boolean;
+  readonly wideTurns: Mutex | undefined;
   readonly exchanged: Exchanged | undefined;
   readonly #signalled: { readonly signal: AbortSignal };
 
@@ -45,7 +46,7 @@ export class ChangedRequest implements GatewayRequest {
     this.search = changes.search ?? whole.search;
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
-    this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
+    this.wideTurns = changes.wideTurns ?? whole.wideTurns;
     this.exchanged = changes.exchanged ?? whole.exchanged;
     this.#signalled = signalled;
   }

@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex';
 import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
 import type { HeldOperation, HeldOperations } from '../../graphql/request/held-operations.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
@@ -19,7 +20,7 @@ const LINES = /^application\/(jsonl|graphql-response\+jsonl|graphql\+jsonl)$/;
 /**
  * Answers an array of operations, as Apollo's BatchHttpLink and routers send it, or an operation with a list of variables,
  * as Fusion does. Each operation is admitted, run and billed by itself, and shares calls with the others as any concurrent
- * operations do.
+ * operations do. Wide ones run one after the other: each may take memory as one that comes alone.
  */
 export async function answerAll(
   request: GatewayRequest,
@@ -37,6 +38,7 @@ export async function answerAll(
   const headers = acceptingInstead(given, accept);
   // An array without lists of variables needs no indexes: its order tells.
   const hasPlaces = linesType !== null || operations.some(({ variableIndex }) => variableIndex !== null);
+  const wideTurns = operations.length > 1 ? new Mutex() : undefined;
   let leftBytes = maxAnswerBytes;
   const answers = await Promise.all(
     operations.map(async (operation) => {
@@ -47,7 +49,7 @@ export async function answerAll(
           headers,
           body: operation.body,
           search: '',
-          isBatched: operations.length > 1,
+          wideTurns,
         }),
       );
       const text = textOf(answer.body);
