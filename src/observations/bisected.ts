@@ -226,8 +226,8 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
 }
 
 /**
- * The suspects that the service's own list lacks, if the list is complete. A list is loaded once per search, and only
- * if there are so many suspects that it spares more calls than it takes.
+ * The suspects that the service's own list lacks, if the list is complete. A list is loaded only if there are so many
+ * suspects that it spares more calls than it takes, and once for all operations and fields that wait.
  */
 async function unlistedIn({ rectangle, search: nameSearch }: Task, search: Search): Promise<Suspects> {
   const { learned, ask, sending } = search;
@@ -235,7 +235,10 @@ async function unlistedIn({ rectangle, search: nameSearch }: Task, search: Searc
   const unlistedOf = async (dimension: Dimension) => {
     if (suspected(dimension).length < MANY_SUSPECTS) return [];
     nameSearch.lists[dimension] ??= listOrNull(
-      () => (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending)),
+      () =>
+        dimension === 'countries'
+          ? (sending.lists?.countries() ?? ask(countries, {}, sending))
+          : (sending.lists?.indicators() ?? ask(indicators, {}, sending)),
       sending,
     );
     const list = await nameSearch.lists[dimension];

@@ -288,6 +288,10 @@ function sendingOf(batch: Batch): Sending {
     trace: batch.trace,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     payer: sharedPayer(batch.payers),
+    get lists() {
+      const [payer = first] = batch.payers.keys();
+      return payer.sending.lists;
+    },
     // Others may join until the answer is there.
     isGuess: () => requests.size > 0 && Array.from(requests).every(isGuess),
     onLeftOut(rows) {

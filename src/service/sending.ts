@@ -1,8 +1,11 @@
+import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { FailureCode } from '../shared/errors.ts';
 import type { Bill } from './bill.ts';
 import type { Caller } from './caller.ts';
 import type { Deadline } from './deadline.ts';
 import type { Payer } from './payer.ts';
+import type { CountryRecord } from './records/countries.ts';
+import type { IndicatorRecord } from './records/reference.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import type { Trace } from './trace.ts';
 
@@ -28,6 +31,8 @@ export interface Sending {
   readonly onStatus?: (status: number) => void;
   /** True while the call is a guess that no operation has confirmed: a refusal is not looked into by further calls. */
   readonly isGuess?: () => boolean;
+  /** The operation's own lists, each loaded once; left out if no operation waits. */
+  readonly lists?: ListLoaders | undefined;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Sends the request over a new connection. */
@@ -42,6 +47,11 @@ export interface Sending {
   readonly onStale?: (records: unknown, why: FailureCode) => void;
   /** Called with rows of an answer that match no country or metric. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;
+}
+
+export interface ListLoaders {
+  countries(): PromiseOrValue<readonly CountryRecord[] | null>;
+  indicators(): PromiseOrValue<readonly IndicatorRecord[]>;
 }
 
 /** Rows of an answer that could not be used. */

@@ -121,4 +121,18 @@ describe('names that the service neither lists nor knows', () => {
     });
     expect(upstream.byRoute).toEqual({ '/v1/data': 2, '/v1/indicators': 1 });
   });
+
+  it.each([
+    ['countries', '["KE", "XA", "XB", "XC"]', '["one"]'],
+    ['indicators', '["KE"]', '["one", "unknown_1", "unknown_2", "unknown_3"]'],
+  ])(
+    'a list of %s that the operation has is not loaded again to find refused names, though nothing is cached',
+    async (list, codes, keys) => {
+      await using program = await open({ env: { CACHE_URL: 'none' } });
+      const figures = `observations(countryCodes: ${codes}, metricKeys: ${keys}, latest: true) { value }`;
+      const { data, errors, upstream } = await program.ask(`{ ${list} { name } ${figures} }`);
+      expect({ rows: data?.observations, errors }).toEqual({ rows: [{ value: 0 }], errors: [] });
+      expect(upstream.byRoute).toEqual({ [`/v1/${list}`]: 1, '/v1/data': 2 });
+    },
+  );
 });

@@ -43,8 +43,9 @@ export function createLoaders(parts: LoadersParts) {
   const { tenant } = parts.sending.caller;
   const isShort = () => hasPlenty !== undefined && !hasPlenty(tenant);
   const order = createCallOrder(parts.sending.payer, isShort, batchGate);
-  const { sending, notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
-  const lists = createLists(ask, sending);
+  const { sending: listening, notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
+  const lists = createLists(ask, listening);
+  const sending = { ...listening, lists };
   const doubts = createDoubts(parts.learned);
   const load = createEndpointLoader(ask, sending, order);
   const observations = { ...createObservationLoader({ ...parts, sending, order }, doubts), ...notes };
