@@ -1,4 +1,5 @@
 import type { ResponsePath } from 'graphql';
+import { absenceIn } from '../absences.ts';
 import type { Outcome } from '../fetch.ts';
 import type { Demand } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
@@ -48,10 +49,12 @@ export function createDoubts({ listed, figured }: Learned) {
         const outcome = outcomes[i] as Outcome;
         // The error may be invisible to the client: that of a figure to compare with.
         if (outcome instanceof Error) continue;
-        if (outcome.length > 0) {
+        const absence = absenceIn(outcome);
+        // Rows without a value show that the metric exists; an unknown country shows nothing about it.
+        if (outcome.length > 0 || absence === 'BLANK') {
           doubt.state = 'over';
           state.left -= 1;
-        } else if (isCountry(countryCode)) doubt.state = 'none';
+        } else if (absence !== 'NOT_OFFERED' && isCountry(countryCode)) doubt.state = 'none';
       }
     },
     /** Keys without any figure, errors aside, in the order asked, each with its first field. */

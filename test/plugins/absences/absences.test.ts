@@ -102,6 +102,21 @@ describe('an answer that tells why it has no figure', () => {
     },
   );
 
+  it.each(['memory:', 'none'])(
+    'an indicator that has rows without a value is not called unknown, with the store %s',
+    async (CACHE_URL) => {
+      await using program = await open({}, { CACHE_URL });
+      for (const query of [observation('blank'), series('blank'), series('blank', ', fromYear: 2010')]) {
+        const { extensions, upstream } = await program.ask(query);
+        expect(extensions).not.toHaveProperty('warnings');
+        expect(upstream.calls).toBeLessThanOrEqual(2);
+      }
+      // Of one without any row, nothing shows that it exists.
+      const { extensions } = await program.ask(series('nothing'));
+      expect(extensions.warnings).toEqual([expect.objectContaining({ code: 'UNKNOWN_INDICATOR' })]);
+    },
+  );
+
   it('an answer that tells why it has no figure needs no cache', async () => {
     await using program = await open({}, { CACHE_URL: 'none' });
     for (const _ of [1, 2]) {
