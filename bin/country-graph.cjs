@@ -38,6 +38,8 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   // A worker has been started as it is to be.
   const isServing = process.argv[2] === 'serve' && !process.channel;
   const canBegin = isServing && typeof process.execve === 'function';
+  // How much garbage the budget has room for.
+  if (isServing) v8.setFlagsFromString(load('memory-budget').heapGrowthFlagIn(process.env));
   const start = canBegin ? load('memory-budget').startOf(process.env, process.execArgv) : null;
   if (start === null) load('main');
   else {

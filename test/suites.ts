@@ -10,7 +10,7 @@ export const ALONE = [
   'test/operations/footprint.test.ts',
   'test/oracle/*.test.ts',
   'test/price/pricing.test.ts',
-  'test/program/heap-growth.test.ts',
+  'test/program/memory-watch.test.ts',
   'test/program/log-outlet.test.ts',
   'test/server/outgoing.test.ts',
   'test/service/deadline.test.ts',

@@ -5,8 +5,8 @@ import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Observer } from '../gateway/gateway-parts.ts';
 import { plugins } from '../plugins.ts';
-import { boundMemory } from '../server/heap-growth.ts';
 import type { Log } from '../server/log.ts';
+import { watchMemory } from '../server/memory-watch.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
 import { ownBuild } from '../shared/own-version.ts';
@@ -54,7 +54,7 @@ export async function startProgram(
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
     const server = createServer({ config, gateway, metrics, log, demoKeys });
-    const stopBounding = boundMemory({ begun: gateway.load.begun, budgetMb, shrink: gateway.shrink });
+    const stopWatching = watchMemory({ budgetMb, shrink: gateway.shrink });
     const { url, adminUrl } = await server.listen().catch(async (error: unknown) => {
       await gateway.stop();
       throw error;
@@ -72,7 +72,7 @@ export async function startProgram(
       async drain(delayMs, isReplaced) {
         isDraining = true;
         const cut = await server.drain(delayMs, isReplaced);
-        stopBounding();
+        stopWatching();
         await sandbox?.close();
         return cut;
       },

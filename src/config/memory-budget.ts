@@ -204,6 +204,26 @@ function lackOf(budget: Budget): string | null {
   return isOver ? `lacks ${overMb} MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES` : null;
 }
 
+/** The share of a process's budget to use. The rest is room for what comes between two looks at its memory. */
+export const USED_SHARE = 0.86;
+
+/** Per cent. With less, collections take too much of the processor: caches shrink instead. */
+const LEAST_GROWTH = 20;
+
+/**
+ * Growth of the heap beyond the memory in use until a full collection, in per cent: with full caches, which take half of
+ * what an idle process leaves, the heap and its garbage then fit the budget. By itself, the engine takes up to three times
+ * as much again.
+ */
+export function heapGrowthPercent(budgetMb: number): number {
+  const inUseMb = IDLE_MB.answering + (budgetMb - IDLE_MB.answering) / 2;
+  return Math.max(LEAST_GROWTH, Math.round(100 * ((USED_SHARE * budgetMb) / inUseMb - 1)));
+}
+
+export function heapGrowthFlag(budgetMb: number): string {
+  return `--heap-growing-percent=${heapGrowthPercent(budgetMb)}`;
+}
+
 /** MiB of the semi-spaces of the young generation: larger ones save processor time in answers of many rows. */
 function semiSpaceMb(budgetMb: number): number {
   if (budgetMb <= 300) return 4;
@@ -217,22 +237,33 @@ function semiSpaceMb(budgetMb: number): number {
  */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Megabytes of one process, by the environment alone. Errors of the settings are reported later. */
+function budgetMbIn(env: Variables, machine: Machine): number {
+  const workers = env.WORKERS === 'auto' ? autoWorkers() : Number(env.WORKERS) || 1;
+  return (Number(env.MEMORY_MB) || defaultBudgetMb(machine, workers)) / workers;
+}
+
+/** The flag to set before the program is loaded. */
+export function heapGrowthFlagIn(env: Variables): string {
+  return heapGrowthFlag(budgetMbIn(env, thisMachine()));
+}
+
 /** Flags and variables to restart the process with; null if there is no need. */
 export function startOf(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Variables,
   flags: readonly string[],
   machine: Machine = thisMachine(),
 ): { readonly flags: readonly string[]; readonly env: Readonly<Record<string, string>> } | null {
-  const workers = env.WORKERS === 'auto' ? autoWorkers() : Number(env.WORKERS) || 1;
-  // Errors of the settings are reported later.
-  const budgetMb = Number(env.MEMORY_MB) || defaultBudgetMb(machine, workers);
-  const wantedMb = semiSpaceMb(budgetMb / workers);
+  const budgetMb = budgetMbIn(env, machine);
+  const wantedMb = semiSpaceMb(budgetMb);
   const given = [...(env.NODE_OPTIONS ?? '').split(' '), ...flags].map((flag) => SEMI_FLAG.exec(flag)?.[1]);
   const givenMb = Number(given.findLast((size) => size !== undefined) ?? Number.POSITIVE_INFINITY);
   // A restart takes some 30 ms, for which a large budget has no need.
   return givenMb <= wantedMb || wantedMb === LARGEST_SEMI_MB
     ? null
-    : { flags: [semiSpaceFlag(budgetMb / workers)], env: ALLOCATOR };
+    : { flags: [semiSpaceFlag(budgetMb)], env: ALLOCATOR };
 }
 
 export function semiSpaceFlag(budgetMb: number): string {

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createHub, createHubListening, openChannel } from '../../cache/hub.ts';
 import type { Config } from '../../config/config.ts';
-import { ALLOCATOR, processBudgetMb, semiSpaceFlag } from '../../config/memory-budget.ts';
-import { boundMemory } from '../../server/heap-growth.ts';
+import { ALLOCATOR, heapGrowthFlag, processBudgetMb, semiSpaceFlag } from '../../config/memory-budget.ts';
 import type { Log, standardError } from '../../server/log.ts';
+import { watchMemory } from '../../server/memory-watch.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { within } from '../../shared/async/within.ts';
@@ -46,7 +46,11 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
   cluster.setupPrimary({
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-    execArgv: [...process.execArgv, semiSpaceFlag(processBudgetMb(config))],
+    execArgv: [
+      ...process.execArgv,
+      semiSpaceFlag(processBudgetMb(config)),
+      heapGrowthFlag(processBudgetMb(config)),
+    ],
   });
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   const welcome: Welcome = {
@@ -58,8 +62,7 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
   };
   // Half of the cache is in the hub, the other half in the workers' near caches.
   const hub = createHub(config.cacheMaxBytes / 2);
-  boundMemory({
-    begun: { proven: 0, unproven: 0 },
+  watchMemory({
     budgetMb: processBudgetMb(config, 'supervising'),
     shrink: hub.shrink,
   });
