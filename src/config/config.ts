@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../shared/errors.ts';
-import type { SourceNames } from '../shared/source-names.ts';
+import { type NamedSource, SERVICE, type SourceNames } from '../shared/source-names.ts';
 import { checkedJson, FileError, readTextSync } from '../shared/text-files.ts';
 import { autoWorkers, budgetOf, MAX_WORKERS, type MemoryOwner } from './memory-budget.ts';
 import { originIn } from './origins.ts';
@@ -182,6 +182,13 @@ const Environment = z.object({
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
   /** File of the names of sources. */
   SOURCE_NAMES: z.string().min(1).optional(),
+  /** Name and page of the service, for all who see its figures. */
+  ATTRIBUTION_NAME: z
+    .string()
+    .trim()
+    .regex(/^\P{Cc}{1,200}$/u, 'must be one line of 1 to 200 characters')
+    .default(SERVICE.name),
+  ATTRIBUTION_URL: httpAddress.optional(),
   /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
   PUBLIC_URL: baseAddress.optional(),
   /** The keys by which only those may run: all, or the issued ones that say so. */
@@ -257,8 +264,13 @@ type Checked = z.output<typeof Environment>;
 
 /** The checked settings of one gateway: those of {@link Environment}, in camelCase. */
 export type Config = {
-  readonly [Name in Exclude<keyof Checked, 'SOURCE_NAMES'> as CamelCase<Name>]: Checked[Name];
+  readonly [Name in Exclude<
+    keyof Checked,
+    'SOURCE_NAMES' | 'ATTRIBUTION_NAME' | 'ATTRIBUTION_URL'
+  > as CamelCase<Name>]: Checked[Name];
 } & ReturnType<typeof budgetOf>['settings'] & {
+    /** Whom figures are attributed to. */
+    readonly attribution: NamedSource;
     /** From the operator's file; undefined if there is none. */
     readonly sourceNames: SourceNames | undefined;
     /** Settings of each plugin by its name, by their names in the environment. */
@@ -321,8 +333,15 @@ export function readConfig(
   }
   const checked: Readonly<Record<string, unknown>> = parsed.data;
   const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);
+  const { ATTRIBUTION_NAME: name, ATTRIBUTION_URL: url = null } = parsed.data;
   const plugins = Object.fromEntries(ofPlugins.map(({ name, data }) => [name, data]));
-  return Object.freeze({ ...Object.fromEntries(settings), ...budget.settings, sourceNames, plugins });
+  return Object.freeze({
+    ...Object.fromEntries(settings),
+    ...budget.settings,
+    attribution: { name, url },
+    sourceNames,
+    plugins,
+  });
 }
 
 /** Proxies for calls to the service, as undici takes them; null for none. */

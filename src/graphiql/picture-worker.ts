@@ -39,7 +39,7 @@ import { asXml, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
 import type { Look } from './looks.ts';
-import { pagesOf, setCachedNames, setSourceNames } from './source-names.ts';
+import { pagesOf, setAttribution, setCachedNames, setSourceNames } from './source-names.ts';
 
 /** Rows of a page's table. */
 const MAX_ROWS = 500;
@@ -48,8 +48,9 @@ const MAX_ROWS = 500;
 const PNG_SCALE = 2;
 const USUAL_WIDTH = 960;
 
-const { isSynthetic, sourceNames, maxPixels } = workerData as DrawerSettings;
+const { isSynthetic, sourceNames, attribution, maxPixels } = workerData as DrawerSettings;
 setSourceNames(sourceNames);
+setAttribution(attribution);
 
 interface At {
   readonly width: number;

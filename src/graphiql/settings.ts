@@ -2,7 +2,7 @@ import type { NamedSource } from '../shared/source-names.ts';
 import { GATEWAY } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
 import { offerLive } from './live-status.ts';
-import { setSourceNames } from './source-names.ts';
+import { setAttribution, setSourceNames } from './source-names.ts';
 import { setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
 
 /** Facts that the server tells the page about itself. */
@@ -30,6 +30,7 @@ async function loadedSettings(): Promise<Settings> {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
     readonly sourceNames: Readonly<Record<string, NamedSource>>;
+    readonly attribution: NamedSource;
     readonly publicUrl: string | null;
     readonly publicDocuments: readonly {
       readonly name: string;
@@ -42,6 +43,7 @@ async function loadedSettings(): Promise<Settings> {
   setPublicDocuments(
     settings.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })),
   );
+  setAttribution(settings.attribution);
   setSourceNames(new Map(Object.entries(settings.sourceNames)));
   offerLive(isLive);
   if (!isTrustedOnly) return { demoKeys, hasOffline, trusted: null };

@@ -1,9 +1,10 @@
-import type { NamedSource, SourceNames } from '../shared/source-names.ts';
+import { type NamedSource, nameAndPage, SERVICE, type SourceNames } from '../shared/source-names.ts';
 
 /** As the operator of the gateway gives them, and as the gateway has cached them of the service, which go first. */
 let given: SourceNames = new Map();
 let cached: SourceNames = new Map();
 let names: SourceNames = new Map();
+let service = SERVICE;
 const listeners = new Set<() => void>();
 
 /** A figure, as far as it tells of its source. */
@@ -27,6 +28,14 @@ function change(): void {
   for (const listener of listeners) listener();
 }
 
+export function setAttribution(named: NamedSource): void {
+  service = named;
+  change();
+}
+
+/** The service that figures are attributed to. */
+export const attribution = (): NamedSource => service;
+
 /** Returns all names: another object once any has changed. */
 export const sourceNames = (): SourceNames => names;
 
@@ -47,9 +56,10 @@ export function sourceOf({ source, origin }: OfSource): NamedSource | null {
 /** The name of a figure's source, or its key; empty if the answer names none. */
 export const sourceNameOf = (figure: OfSource): string => sourceOf(figure)?.name ?? figure.source ?? '';
 
-/** Pages of the sources of figures, by their names. */
+/** Pages of the service and of the sources of figures, by the words for them in notes. */
 export function pagesOf(figures: readonly OfSource[]): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
+  if (service.url !== null) pages.set(nameAndPage(service), service.url);
   for (const figure of figures) {
     const { name, url } = sourceOf(figure) ?? {};
     if (name !== undefined && url != null) pages.set(name, url);

@@ -22,6 +22,7 @@ const EXPOSED_HEADERS = [
   'ratelimit',
   'ratelimit-policy',
   'server-timing',
+  'x-attribution',
   'x-upstream-bill',
   'x-graphql-errors',
   'x-graphql-warnings',

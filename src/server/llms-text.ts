@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ModelsSection } from '../gateway/plugin.ts';
+import { type NamedSource, nameAndPage } from '../shared/source-names.ts';
 import { sendBody } from './bodies.ts';
 
 /** Short, since prices and documents change. */
@@ -11,7 +12,11 @@ const GRAPHQL = [
 ];
 
 /** Serves `/llms.txt`, which describes this gateway to models. Its links are relative to its own address. */
-export function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection[]): void {
+export function llmsRoute(
+  app: FastifyInstance,
+  sections: readonly ModelsSection[],
+  attribution: NamedSource,
+): void {
   app.get('/llms.txt', async (request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${CACHE_SECONDS}`);
     const parts: string[] = [];
@@ -24,6 +29,7 @@ export function llmsRoute(app: FastifyInstance, sections: readonly ModelsSection
     const text = `${[
       '# Country Graph',
       '> A GraphQL gateway over a metered service of figures about African countries: each answer tells what it has cost in calls.',
+      `Data: ${nameAndPage(attribution)}. Name it beside the figures.`,
       '## Ways to ask',
       [...sections.map(({ way }) => way), ...GRAPHQL].join('\n'),
       ...parts,

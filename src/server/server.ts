@@ -88,7 +88,7 @@ export function createServer(parts: ServerParts) {
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
   app.register(graphqlRoute, graphql);
   const models = ofPlugins.flatMap(({ models = [] }) => models);
-  if (models.length > 0) llmsRoute(app, models);
+  if (models.length > 0) llmsRoute(app, models, config.attribution);
   const admin = config.adminPort === undefined ? null : createAdminServer(parts, course);
   if (admin === null) addOperatorRoutes(app, metrics, course);
   if (config.introspection) {

@@ -1,4 +1,4 @@
-import type { NamedSource } from './source-names.ts';
+import { type NamedSource, nameAndPage } from './source-names.ts';
 
 /** Figures that one source published in one release. */
 export interface Cited {
@@ -9,6 +9,8 @@ export interface Cited {
   readonly title: string;
   /** Year or period of the figures, or their range. */
   readonly period: string;
+  /** The service that the figures come through. */
+  readonly via: NamedSource;
   /** Release of the provider's dataset; null if none is named. */
   readonly release: string | null;
   /** RFC 3339; null if it isn't known. */
@@ -23,11 +25,12 @@ export function citationOf(cited: Cited, style: CitationStyle): string {
   return style === 'TEXT' ? asText(cited) : asBibtex(cited);
 }
 
-function asText({ source, named, title, period, release, retrievedAt, dataUrl }: Cited): string {
+function asText({ source, named, title, period, via, release, retrievedAt, dataUrl }: Cited): string {
   const parts = [
     named?.name ?? source,
     `${plain(title)}, ${period}`,
     release === null ? null : `Dataset release ${release}`,
+    `Via ${nameAndPage(via)}`,
     retrievedAt === null ? null : `Retrieved ${dayOf(retrievedAt)}`,
   ];
   const sentences = parts.flatMap((part) => (part === null ? [] : [plain(part).replace(/\.?$/, '.')]));
@@ -35,13 +38,14 @@ function asText({ source, named, title, period, release, retrievedAt, dataUrl }:
   return [...sentences, ...(url === null ? [] : [url])].join(' ');
 }
 
-function asBibtex({ source, named, title, period, release, retrievedAt, dataUrl }: Cited): string {
+function asBibtex({ source, named, title, period, via, release, retrievedAt, dataUrl }: Cited): string {
   const key = [source, title, period, release ?? ''].map(wordOf).filter(Boolean).join('_');
   const url = named?.url ?? dataUrl;
   const fields = [
     ['author', `{${inTex(named?.name ?? source)}}`],
     ['title', `{${inTex(title)}, ${inTex(period)}}`],
     ['version', release === null ? null : inTex(release)],
+    ['howpublished', inTex(`Via ${nameAndPage(via)}`)],
     ['year', retrievedAt?.slice(0, 4) ?? null],
     ['urldate', retrievedAt === null ? null : dayOf(retrievedAt)],
     ['url', url?.replace(/[{}\\\s]/g, encodeURIComponent) ?? null],

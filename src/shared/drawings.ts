@@ -2,7 +2,7 @@
  * Messages to and from the thread that draws pictures by GraphiQL's code, and the frame of a page with a picture, which
  * GraphiQL and the pages themselves hand out.
  */
-import type { SourceNames } from './source-names.ts';
+import type { NamedSource, SourceNames } from './source-names.ts';
 
 /** The look of a picture, in the words of GraphiQL's controls. */
 export interface PictureLook {
@@ -95,6 +95,7 @@ export interface DrawerSettings {
   /** Bound of a PNG. */
   readonly maxPixels: number;
   readonly sourceNames: SourceNames;
+  readonly attribution: NamedSource;
 }
 
 /** Pixels of a page with one picture, its sources and its links. */

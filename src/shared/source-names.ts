@@ -5,6 +5,22 @@ export interface NamedSource {
   readonly url: string | null;
 }
 
+/** The service that figures come through, as its specification names it; it names no page. */
+export const SERVICE: NamedSource = { name: 'Country Data Service', url: null };
+
+/** Names a service with its page, for texts without links. */
+export const nameAndPage = ({ name, url }: NamedSource) => (url === null ? name : `${name} (${url})`);
+
+/** For responses without room for it, such as tables, as JSON in ASCII. */
+export const attributionHeader = (service: NamedSource) =>
+  [
+    'x-attribution',
+    JSON.stringify(service).replace(
+      /[^\x20-\x7e]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  ] as const;
+
 /** Sources by their keys. */
 export type SourceNames = ReadonlyMap<string, NamedSource>;
 

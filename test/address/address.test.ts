@@ -341,7 +341,7 @@ describe('a public document', () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const png = async (path: string) => Buffer.from(await (await program.at(path)).arrayBuffer());
-    expect(sizeOf(await png('/c/lines.png'))).toEqual([1920, 1314]);
+    expect(sizeOf(await png('/c/lines.png'))).toEqual([1920, 1346]);
     const [wide = 0, high = 0] = sizeOf(await png('/c/map.png?width=1600&bare=1'));
     expect(wide).toBeGreaterThan(2400);
     expect(wide * high).toBeLessThanOrEqual(12_100_000);
@@ -682,6 +682,7 @@ describe('what others read', () => {
     expect(await answer.json()).toEqual({
       version: '1.0',
       type: 'rich',
+      author_name: 'Country Data Service',
       provider_name: 'Country Graph',
       title: 'People & <years>',
       html: `<iframe src="${url}" title="People &amp; &lt;years&gt;" width="400" height="820" loading="lazy" style="border:0;width:100%;max-width:400px;height:auto;min-height:480px;aspect-ratio:400/820"></iframe><script async src="https://figures.example/gateway/c/frames.js"></script>`,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Drawer, Drawings } from '../../src/plugins/public-pages/drawer.ts';
 import type { DrawingOrder } from '../../src/shared/drawings.ts';
+import { SERVICE } from '../../src/shared/source-names.ts';
 
 /** A thread that draws nothing: it tells how many orders it has had, and ends, or throws, if one says so. */
 const CODE = `
@@ -32,7 +33,7 @@ const order = (query: string): DrawingOrder => ({
   isBare: false,
 });
 
-const SETTINGS = { isSynthetic: true, sourceNames: new Map(), maxPixels: 1e6 };
+const SETTINGS = { isSynthetic: true, sourceNames: new Map(), attribution: SERVICE, maxPixels: 1e6 };
 
 function open(limitMs = 10_000, waitingBytes = 1e6) {
   const folder = mkdtempDisposableSync(join(tmpdir(), 'drawer-'));

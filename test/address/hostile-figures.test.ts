@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Drawer } from '../../src/plugins/public-pages/drawer.ts';
 import type { DrawingOrder } from '../../src/shared/drawings.ts';
 import { packageFile } from '../../src/shared/own-version.ts';
+import { SERVICE } from '../../src/shared/source-names.ts';
 import { draws } from '../support/draws.ts';
 import { FIGURE, openPublishing } from './publishing.ts';
 
@@ -174,7 +175,7 @@ describe('letters of a PNG', () => {
 
 const drawer = new Drawer(
   packageFile('dist/graphiql/pictures/picture-worker.js'),
-  { isSynthetic: false, sourceNames: new Map(), maxPixels: 1e6 },
+  { isSynthetic: false, sourceNames: new Map(), attribution: SERVICE, maxPixels: 1e6 },
   { heapMb: 256, waitingBytes: 1e6, engineFlags: [] },
 );
 afterAll(() => drawer.close());

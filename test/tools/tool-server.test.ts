@@ -3,6 +3,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { createToolServers } from '../../src/plugins/mcp-tools/tool-server.ts';
+import { SERVICE } from '../../src/shared/source-names.ts';
 
 const schema = buildSchema(`
   input Range { from: Int = 1 to: Int! inner: Range }
@@ -19,6 +20,7 @@ async function open(text: string, body: string | (() => never)) {
   const { open: openServer } = createToolServers(
     {
       schema,
+      attribution: SERVICE,
       trusted: [{ id: 'sha256:1', text }],
       handle(request) {
         asked.push(request.body);

@@ -1,5 +1,5 @@
 import { type CitationStyle, type Cited, citationOf } from '../../shared/citations.ts';
-import { sourceOf } from '../source-names.ts';
+import { attribution, sourceOf } from '../source-names.ts';
 import type { Figure } from './figures.ts';
 import { yearsOf } from './numbers.ts';
 
@@ -46,6 +46,7 @@ function citedOf(first: Figure, rows: readonly Figure[], link: string | null): C
     named: sourceOf(first),
     title: title.filter((part) => part !== '').join(', '),
     period: yearsOf(rows),
+    via: attribution(),
     release,
     // Figures of one release may have come at different times: all of them were there at the last.
     retrievedAt: times.reduce<string | null>((a, b) => (a === null || b > a ? b : a), null),

@@ -1,5 +1,6 @@
 import { timeIn } from '../../shared/periods.ts';
-import { sourceNameOf } from '../source-names.ts';
+import { nameAndPage } from '../../shared/source-names.ts';
+import { attribution, sourceNameOf } from '../source-names.ts';
 import type { Figure } from './figures.ts';
 import { timesInWords } from './latest.ts';
 import { fullNumber, yearsOf } from './numbers.ts';
@@ -58,7 +59,7 @@ function freshnessOf(figures: readonly Figure[]): string {
   return ` ${isRefresh ? 'Last refreshed' : 'Retrieved'} on ${day}.`;
 }
 
-/** Notes on the origin of figures: that they are synthetic, if they are, and who published them. */
+/** Notes on the origin of figures: that they are synthetic, if they are, who published them, and the service. */
 export function originOf(figures: readonly Figure[], isSynthetic: boolean, isInTable = false): string[] {
   const sources = sourcesOf(figures);
   const published =
@@ -67,9 +68,11 @@ export function originOf(figures: readonly Figure[], isSynthetic: boolean, isInT
       : isInTable && sources.length > MOST_SOURCES
         ? `${sources.length} sources, named in the table.`
         : `Source: ${sources.join(', ')}.${freshnessOf(figures)}`;
-  return isSynthetic
-    ? ['Synthetic figures of the embedded sandbox: none of them is real.', published]
-    : [published];
+  return [
+    ...(isSynthetic ? ['Synthetic figures of the embedded sandbox: none of them is real.'] : []),
+    published,
+    `Data: ${nameAndPage(attribution())}.`,
+  ];
 }
 
 /** Notes that have to stand below a picture, on the page and in files. */

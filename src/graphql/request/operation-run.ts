@@ -199,11 +199,13 @@ function whoseKeyIsKnown(tenant: Tenant) {
 /** A public address has TLS; its credentials are never shown. */
 function citingOf({
   sourceNames = new Map(),
+  attribution,
   countryDataUrl = '',
 }: Config): NonNullable<GraphContext['citing']> {
   const url = URL.parse(countryDataUrl);
   const isPublic = url?.protocol === 'https:';
-  return { sourceNames, serviceUrl: isPublic ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : null };
+  const serviceUrl = isPublic ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : null;
+  return { sourceNames, attribution, serviceUrl };
 }
 
 export interface RanOperation {

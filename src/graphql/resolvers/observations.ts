@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { loadedOnce } from '../../shared/async/turns.ts';
+import { SERVICE } from '../../shared/source-names.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';
 import type { Resolvers } from '../schema/generated.ts';
@@ -136,6 +137,7 @@ export const resolvers = {
       const cited = {
         source,
         named: citing?.sourceNames.get(source) ?? null,
+        via: citing?.attribution ?? SERVICE,
         title: [metricName ?? metricKey, ...place].join(', '),
         period,
         release: row.datasetVersion,

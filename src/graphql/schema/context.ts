@@ -12,7 +12,7 @@ import type { CountryRecord } from '../../service/records/countries.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import type { SourceNames } from '../../shared/source-names.ts';
+import type { NamedSource, SourceNames } from '../../shared/source-names.ts';
 import type { Warnings } from '../../shared/warnings.ts';
 
 /** The object behind a type: its key, and the known part of its record. The rest is loaded. */
@@ -129,6 +129,7 @@ export interface GraphContext {
   /** For references to figures; left out while pricing. */
   readonly citing?: {
     readonly sourceNames: SourceNames;
+    readonly attribution: NamedSource;
     /** Without a trailing slash; null if the service has no public address. */
     readonly serviceUrl: string | null;
   };

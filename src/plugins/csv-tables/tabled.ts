@@ -9,6 +9,7 @@ import { ChangedRequest, type GatewayRequest } from '../../graphql/request/reque
 import { type GatewayResponse, refusalBody, VARIES } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
 import type { Job } from '../../shared/async/turns.ts';
+import { attributionHeader } from '../../shared/source-names.ts';
 import { tableFormatFor, varied, writtenAs } from './table-answers.ts';
 
 /** With this type, the status of an answer tells how the operation went. */
@@ -32,7 +33,10 @@ export async function tabled(
     new ChangedRequest(request, { headers: acceptingInstead(request.headers, JSON_ANSWER) }),
   );
   if (isExplained(request)) return varied(response);
-  return writtenAs(format, table, response, job, parts.config.maxAnswerBytes);
+  const { maxAnswerBytes, attribution } = parts.config;
+  const written = await writtenAs(format, table, response, job, maxAnswerBytes);
+  const headers = new Map([...written.headers, attributionHeader(attribution)]);
+  return { ...written, headers };
 }
 
 /** Returns the table, or why there is none; null if other stages refuse the operation. */

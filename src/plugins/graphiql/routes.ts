@@ -51,7 +51,7 @@ interface PublicPages {
 /** Serves the built pages. All addresses are relative, so that a proxy may serve them below a path. */
 export async function graphiqlRoute(
   app: FastifyInstance,
-  { demoKeys, trusted, config: { sourceNames, publicUrl } }: HttpHost,
+  { demoKeys, trusted, config: { sourceNames, attribution, publicUrl } }: HttpHost,
   api: Kernel['api'],
 ) {
   const isBuilt = existsSync(PAGE);
@@ -74,6 +74,7 @@ export async function graphiqlRoute(
       isLive: api('subscriptions') !== null,
       hasOffline: api('offline') !== null,
       sourceNames: Object.fromEntries(sourceNames ?? []),
+      attribution,
       publicUrl: publicUrl ?? null,
       publicDocuments: (api<PublicPages>('public-pages')?.documents() ?? []).map(({ name, title, text }) => ({
         name,

@@ -6,9 +6,10 @@ import { errorBody, Failure } from '../../shared/errors.ts';
 
 /** @param keyName issued key under which callers without a key ask; undefined if each has to bring one */
 export function openToolCallers(gateway: ComposedGateway, keyName: string | undefined) {
-  const { schema } = gateway;
+  const { schema, config } = gateway;
   return {
     schema,
+    attribution: config.attribution,
     get trusted() {
       return gateway.persisted.trusted;
     },

@@ -28,6 +28,7 @@ import { Flow } from '../../shared/async/turns.ts';
 import { MAX_TOOL_WORDS } from '../../shared/bounded-names.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { isDeepJson } from '../../shared/exact-json.ts';
+import { type NamedSource, nameAndPage } from '../../shared/source-names.ts';
 import type { ToolBudgets } from './budgets.ts';
 import { createFieldSearch } from './field-search.ts';
 import { type OperationTool, operationTools } from './operation-tools.ts';
@@ -134,7 +135,7 @@ function priceInWords(sample: OperationTool['sample'], price: OperationPrice): s
   return `${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
 }
 
-type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
+type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'> & { readonly attribution: NamedSource };
 
 /** Bytes of the longest answer that is cut into pages. */
 const MAX_READ_BYTES = 2_097_152;
@@ -355,7 +356,7 @@ export function createToolServers(
       { name: 'country-graph', version },
       {
         capabilities: { tools: {} },
-        instructions: instructionsOf(budgets),
+        instructions: instructionsOf(budgets, gateway.attribution),
         // The list is the same for all keys.
         cacheHints: {
           'tools/list': { ttlMs: CACHE_MS.tools, cacheScope: 'public' },
@@ -399,10 +400,10 @@ export function createToolServers(
   return { open, listed };
 }
 
-function instructionsOf(budgets: ToolBudgets | null): string {
+function instructionsOf(budgets: ToolBudgets | null, attribution: NamedSource): string {
   const limit =
     budgets === null ? '' : ` Tools may send ${budgets.limit} calls under a key in an hour, or in a session.`;
-  return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more.`;
+  return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more. Data: ${nameAndPage(attribution)}; name it beside the figures.`;
 }
 
 /** Drops nulls, by which some serializers write what is absent. In the arguments of a tool, null is a value. */

@@ -18,7 +18,13 @@ import type { Drawing, PictureLook } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
-import { namesIn, SOURCES, type SourceNames } from '../../shared/source-names.ts';
+import {
+  attributionHeader,
+  type NamedSource,
+  namesIn,
+  SOURCES,
+  type SourceNames,
+} from '../../shared/source-names.ts';
 import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
@@ -100,10 +106,10 @@ export async function addressRoute(
   const onProblem = (error: unknown) => problem(error, '');
   const { current, stop } = await openPublicDocuments(file, { schema, persisted, onProblem, leaveOut });
   const isSynthetic = host.demoKeys !== null;
-  const { sourceNames = NO_NAMES } = config;
+  const { sourceNames = NO_NAMES, attribution } = config;
   const bounds = pictureBounds(config);
   const { maxPixels } = bounds;
-  const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames, maxPixels }, bounds);
+  const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames, attribution, maxPixels }, bounds);
   app.addHook('onClose', () => {
     stop();
     return drawer.close();
@@ -249,6 +255,7 @@ class PublicAddress {
     reply
       .header('content-security-policy', policy)
       .header('cross-origin-resource-policy', 'cross-origin')
+      .header(...attributionHeader(this.#host.config.attribution))
       // Otherwise readers of tables would request ranges.
       .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
@@ -284,6 +291,7 @@ class PublicAddress {
       title: headingOf(document, variables) ?? document.description ?? document.name,
       scriptUrl: `${start}frames.js`,
       url: `${start}${besidePage(document, given)('')}`,
+      attribution: this.#host.config.attribution,
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
     reply
@@ -305,7 +313,8 @@ class PublicAddress {
     }
     // The bytes of a form depend on nothing else.
     const sourceNames = isDrawn(form) ? await this.#sourceNamesFor(visit) : NO_NAMES;
-    const names = [...sourceNames];
+    const { attribution, sourceNames: ownNames = NO_NAMES } = this.#host.config;
+    const names = isDrawn(form) ? [attribution, ...ownNames, ...sourceNames] : [];
     const name = digestOf(dataTag ?? body, form, document, look, given, names, ownBuild().version);
     const isPage = form === 'page';
     const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
@@ -316,7 +325,8 @@ class PublicAddress {
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, { body, name, sourceNames });
-    if (isPage) return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#means.script));
+    if (isPage)
+      return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#means.script, attribution));
     if (drawing.bytes === null) {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
       return void refuse(request, reply, badRequest(406, message, request.id));
@@ -381,6 +391,7 @@ function pageFor(
   { facts, warnings }: Drawing,
   base: string,
   script: string,
+  attribution: NamedSource,
 ): string {
   const beside = besidePage(document, given);
   const url = `${base}/c/${beside('')}`;
@@ -389,6 +400,7 @@ function pageFor(
     title: headingOf(document, variables) ?? facts?.title ?? document.name,
     description: document.description,
     facts,
+    attribution,
     warnings,
     theme,
     script,

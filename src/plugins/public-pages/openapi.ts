@@ -3,6 +3,7 @@ import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { createPrices, type OperationPrice } from '../../graphql/request/own-requests.ts';
 import { jsonSchemaOf } from '../../graphql/schema/json-schema.ts';
 import { boundedName } from '../../shared/bounded-names.ts';
+import { nameAndPage } from '../../shared/source-names.ts';
 import { FORMS, type Form, formsBeside } from './document-forms.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
 
@@ -31,7 +32,10 @@ const REFUSALS = {
 };
 
 /** Describes all public documents, each with its price, which is asked for once. */
-export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMap<string, PublicDocument>) {
+export function openApiOf(
+  { handle, config: { attribution } }: ComposedGateway,
+  current: () => ReadonlyMap<string, PublicDocument>,
+) {
   const priceOf = createPrices(handle);
 
   async function priced() {
@@ -50,7 +54,7 @@ export function openApiOf({ handle }: ComposedGateway, current: () => ReadonlyMa
       );
       return JSON.stringify({
         openapi: '3.1.0',
-        info: { title: 'Public documents', version },
+        info: { title: 'Public documents', description: `Data: ${nameAndPage(attribution)}.`, version },
         servers: [{ url: base }],
         paths: Object.fromEntries(paths),
       });

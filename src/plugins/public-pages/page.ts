@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { escaped, FRAME, frameOf, type PictureFacts } from '../../shared/drawings.ts';
+import { type NamedSource, nameAndPage } from '../../shared/source-names.ts';
 
 /** Pixels of a page's pictures, one for each range of screen widths, so that text is never scaled down. */
 export const PAGE_WIDTHS = [960, 680, 480, 320] as const;
@@ -60,6 +61,8 @@ interface PageContent {
   readonly description: string | null;
   /** Null if there is nothing to draw. */
   readonly facts: PictureFacts | null;
+  /** Stands in the notes of a picture, too. */
+  readonly attribution: NamedSource;
   readonly warnings: readonly string[];
   readonly theme: PageTheme;
   /** Empty for none. */
@@ -89,7 +92,19 @@ function link(href: string, words: string): string {
 
 /** The page names no key, and is complete without its script. */
 export function pageOf(parts: PageContent): string {
-  const { title, description, facts, warnings, beside, forms, parameters, url, imageUrl, oembedUrl } = parts;
+  const {
+    title,
+    description,
+    facts,
+    attribution,
+    warnings,
+    beside,
+    forms,
+    parameters,
+    url,
+    imageUrl,
+    oembedUrl,
+  } = parts;
   const summary = description ?? facts?.words ?? title;
   const preview = [
     ['og:title', title],
@@ -119,7 +134,10 @@ export function pageOf(parts: PageContent): string {
   const body = [
     `<h1>${escaped(title)}</h1>`,
     ...(facts === null
-      ? ['<p>This answer has no figures that make a picture. Its data are there.</p>']
+      ? [
+          '<p>This answer has no figures that make a picture. Its data are there.</p>',
+          `<p>Data: ${attribution.url === null ? escaped(attribution.name) : link(attribution.url, nameAndPage(attribution))}.</p>`,
+        ]
       : pictured(facts, parts)),
     ...warnings.map((warning) => `<p>${escaped(warning)}</p>`),
     `<nav aria-label="Data">${links.join(' ')} ${link(beside(''), 'This picture by itself')}</nav>`,
@@ -235,11 +253,31 @@ export const FRAMES_SCRIPT = `addEventListener('message', ({ data, source }) => 
 
 /** Takes no call, so the frame has the usual height and there is no thumbnail, whose height isn't known before drawing. */
 export function oembedOf(
-  { title, url, scriptUrl }: { readonly title: string; readonly url: string; readonly scriptUrl: string },
+  {
+    title,
+    url,
+    scriptUrl,
+    attribution: { name, url: page },
+  }: {
+    readonly title: string;
+    readonly url: string;
+    readonly scriptUrl: string;
+    readonly attribution: NamedSource;
+  },
   { maxWidth, maxHeight }: { readonly maxWidth: number; readonly maxHeight: number },
 ): object {
   const width = Math.min(FRAME.width, maxWidth);
   const height = Math.min(FRAME.height, maxHeight);
   const html = frameOf(url, title, scriptUrl, { width, height });
-  return { version: '1.0', type: 'rich', provider_name: 'Country Graph', title, html, width, height };
+  const author = { author_name: name, ...(page === null ? {} : { author_url: page }) };
+  return {
+    version: '1.0',
+    type: 'rich',
+    provider_name: 'Country Graph',
+    ...author,
+    title,
+    html,
+    width,
+    height,
+  };
 }
