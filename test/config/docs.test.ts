@@ -82,7 +82,7 @@ describe('docs/settings.md', () => {
       for (const [i, name] of names.split(', ').entries())
         told.push([name.replaceAll('`', ''), (values[i] ?? '').replace(/^unset: .*/, 'unset')]);
     }
-    const { plugins: ofPlugins, memoryOwners: _, ...ofKernel } = readConfig({}, plugins);
+    const { plugins: ofPlugins, memoryOwners: _, attribution: __, ...ofKernel } = readConfig({}, plugins);
     const held = [
       ...Object.entries(ofKernel).map(([name, value]) => [
         environmentName(name),
