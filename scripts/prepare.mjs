@@ -19,7 +19,7 @@ const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
 /**
  * Files of packages that are never loaded: source maps and sources, documentation, tests, builds for browsers and other
- * runtimes, types for CommonJS, and encoding tables that only Apollo's own server would use.
+ * runtimes, types for CommonJS and of reports that are never sent, and encoding tables that only Apollo's own server would use.
  */
 const UNREAD = [
   /\.(map|tsbuildinfo)$/,
@@ -27,13 +27,15 @@ const UNREAD = [
   /\/(test|tests|example|examples|benchmark|bench|\.github)\//,
   /\/@apollo\/[^/]+\/src\/.*\.ts$/,
   /\/@apollo\/server\/dist\/cjs\//,
-  /\/@apollo\/protobufjs\/(dist|cli|ext)\//,
+  /\/@apollo\/protobufjs\/((dist|cli|ext|google)\/|.*\.d\.ts$)/,
   /\/lru-cache\/dist\/.*\/(browser|react-native)\//,
   /\/lru-cache\/dist\/.*(?<!\/node\/index\.min)\.js$/,
   /\/iconv-lite\/encodings\/tables\//,
   /\.d\.cts$/,
   /\/(graphql-sse|graphql-ws)\/umd\//,
   /\/qs\/dist\//,
+  /\/usage-reporting-protobuf\/generated\/.*\.d\.ts$/,
+  /\/loglevel\/(dist|demo)\//,
 ];
 
 if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`))) {
