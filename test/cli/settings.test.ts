@@ -39,7 +39,7 @@ const paths = () => sandbox.log.map(({ path }) => path);
 const needsOf = (command: string | undefined): Readonly<Record<string, string>> =>
   command === 'mcp'
     ? { TRUSTED_DOCUMENTS: join(folder, 'tools.json') }
-    : command === 'publish'
+    : command?.endsWith('publish')
       ? {
           TRUSTED_DOCUMENTS: join(folder, 'published.json'),
           PUBLIC_DOCUMENTS: join(folder, 'public.json'),
@@ -67,6 +67,8 @@ const COMMANDS: Readonly<Record<string, () => readonly string[]>> = {
   fill: () => ['fill', CAPITAL, '--yes'],
   record: () => ['record', '--out', join(folder, 'fixtures.ndjson'), '--', 'true'],
   publish: () => ['publish', join(folder, 'trade.graphql')],
+  // Takes back the page of the line before.
+  unpublish: () => ['unpublish', 'trade'],
   mcp: () => ['mcp'],
   keys: () => ['keys', 'list'],
   usage: () => ['usage'],

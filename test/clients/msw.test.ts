@@ -82,7 +82,7 @@ describe.runIf(areBuilt)('MSW by the guide', () => {
     const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
     const { stdout } = await run(process.execPath, [vitest, 'run'], {
       cwd: folder,
-      env: { ...process.env, VITEST: '' },
+      env: { ...process.env, VITEST: '', NO_COLOR: '1' },
     });
     expect(stdout).toMatch(/Tests\s+1 passed/);
     await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow();

@@ -54,16 +54,20 @@ export function addPublish(command: Command, { env, plugins }: CommandHost): voi
     .option('--list', 'list the pages that there are, and say where they are stored')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string | undefined, options: PublishOptions) => {
-      if (options.list) return console.log(await listOf(filesFor(env), options.url));
+      if (options.list) {
+        configOf(env, plugins);
+        return console.log(await listOf(filesFor(env), options.url));
+      }
       if (file === undefined) throw new CommandError('Name a file with one query, or say --list.');
       console.log(await publish(file, options, env, plugins));
     });
 }
 
-export function addUnpublish(command: Command, { env }: CommandHost): void {
-  command
-    .argument('<name>', 'its name in addresses')
-    .action(async (name: string) => console.log(await unpublish(name, filesFor(env))));
+export function addUnpublish(command: Command, { env, plugins }: CommandHost): void {
+  command.argument('<name>', 'its name in addresses').action(async (name: string) => {
+    configOf(env, plugins);
+    console.log(await unpublish(name, filesFor(env)));
+  });
 }
 
 async function listOf(files: OwnedFiles, url: string): Promise<string> {
