@@ -8,6 +8,7 @@ import { ConfigError, readConfig, settingNamesOf } from '../../src/config/config
 import {
   autoWorkers,
   cacheBounds,
+  heapGrowthFlagIn,
   processBudgetMb,
   remarkOnBudget,
   startOf,
@@ -224,6 +225,12 @@ describe('settings', () => {
       const supervising = processBudgetMb(config, 'supervising');
       expect(supervising + 4 * processBudgetMb(config)).toBe(config.memoryMb);
       expect(supervising).toBeGreaterThan(config.cacheMaxBytes / 2 / 1e6);
+    });
+
+    it('settings of memory bound the garbage of the heap, so that full caches and it fit the budget', () => {
+      expect(heapGrowthFlagIn({ MEMORY_MB: '256' })).toBe('--heap-growing-percent=20');
+      expect(heapGrowthFlagIn({ MEMORY_MB: '1024' })).toBe('--heap-growing-percent=48');
+      expect(heapGrowthFlagIn({ MEMORY_MB: '2048', WORKERS: '2' })).toBe('--heap-growing-percent=48');
     });
 
     it('settings of memory are told to the engine before the program is loaded, where the budget is small', () => {
