@@ -1,9 +1,9 @@
-/** Enough digits for a number without an exponent, and more than a double holds of a quotient. */
-const PLACES = 30;
+/** Enough digits for a number without an exponent, and more than a double holds of a small quotient. */
+const PLACES = 60;
 
 const TEN = 10n ** BigInt(PLACES);
 
-/** In units of 10^-30. */
+/** In units of 10^-60. */
 function units(value: number): bigint {
   const [whole = '', fraction = ''] = String(value).split('.');
   return BigInt(whole + fraction.padEnd(PLACES, '0'));

@@ -457,7 +457,7 @@ describe('CORS', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
       'access-control-expose-headers':
-        'retry-after, etag, accept-query, x-request-id, ratelimit, ratelimit-policy, server-timing, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
+        'retry-after, etag, accept-query, x-request-id, ratelimit, ratelimit-policy, server-timing, x-attribution, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
       vary: 'Origin, Authorization',
     });
   });
@@ -729,6 +729,7 @@ describe('GraphiQL', () => {
     expect([response.headers.get('cache-control'), await response.json()]).toEqual([
       'no-store',
       {
+        attribution: { name: 'Country Data Service', url: null },
         demoKeys: null,
         isTrustedOnly: false,
         isLive: false,

@@ -131,7 +131,8 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
     signal: new AbortController().signal,
   };
   const next = () => ({ status: 200, headers: new Map(), body: BODY });
-  const config = { maxTokens: 1_000, maxAnswerBytes: 1e9 };
+  const attribution = { name: 'Country Data Service', url: null };
+  const config = { maxTokens: 1_000, maxAnswerBytes: 1e9, attribution };
   const parts = { schema, persisted: createPersisted(), config } as unknown as Kernel;
   return tabled(request, next, parts, { flow: new Flow() });
 }
