@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { ConsoleMessage, Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, vi } from 'vitest';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { openProgram, type Program, type ProgramOptions } from './program.ts';
 
@@ -51,7 +52,9 @@ async function startGraphiql() {
     bytesReceived: () => bytes,
     /** Puts a program behind the origin, without opening a page. */
     async serve({ env = {}, ...options }: ProgramOptions = {}) {
-      program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options });
+      // A browser has a clock of its own: timers are real.
+      const clock = { ...systemClock, ...options.clock };
+      program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options, clock });
       // The browser's open connections lead to the previous program.
       for (const socket of sockets) socket.destroy();
       return program;
