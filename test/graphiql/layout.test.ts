@@ -152,7 +152,8 @@ describe.skipIf(!hasChromium)('the right side', () => {
     expect(await errors.innerText()).toBe('Errors');
     await tab(scene.page, 'Errors');
     await run(scene.page);
-    await expect.poll(() => errors.innerText()).toMatch(/^Errors\s*2$/);
+    // The country that nobody covers is warned of.
+    await expect.poll(() => errors.innerText()).toMatch(/^Errors\s*2\s*!1\s*warning$/);
   });
 
   it('the right side is gone through by the arrow keys', async () => {
