@@ -16,10 +16,10 @@ const MOST_RETRIES = 10;
 const MAX_AWAY_SECONDS = 5;
 
 /**
- * Retries after a 5xx or a broken connection that the next attempt may not meet ({@link Lasting}), and after nothing else, with exponential backoff and full jitter. A retry
- * budget of a tenth of all calls keeps a service in trouble from several times its load. If the service has said when it
- * will be back, no attempt is made earlier, and none if that is more than MAX_AWAY_SECONDS. The failure that comes out
- * states its attempts.
+ * Retries after a 5xx or a broken connection that the next attempt may not meet ({@link Lasting}), and after nothing
+ * else, with exponential backoff and full jitter. A retry budget of a tenth of all calls keeps a service in trouble from
+ * several times its load. If the service has said when it will be back, no attempt is made earlier, and none if that is
+ * more than MAX_AWAY_SECONDS. The failure that comes out states its attempts.
  *
  * A call that met a connection closed while idle is sent again at once, over a new one. That is no retry, since it says
  * nothing about the service.

@@ -17,7 +17,7 @@ const TIMERS: Readonly<Record<string, string>> = {
 const OTHERS = [
   ...PROGRAMS,
   'test/{chaos,federation,readers,clients,workers}/**',
-  'test/support/{haproxy,nginx,varnish,wall-clock}.ts',
+  'test/support/{front,haproxy,wall-clock}.ts',
   'test/graphiql/**',
   '**/node_modules/**',
 ];

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
+import { startFront } from './front.ts';
 
 /** An nginx in a separate process, in front of a program on a local port, with no settings for proxies but its address. */
 export async function startNginx(programPort: number) {
@@ -26,19 +24,5 @@ http {
 `;
   const file = join(folder, 'nginx.conf');
   await writeFile(file, config);
-  const child = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
-  const url = `http://127.0.0.1:${port}`;
-  while (child.exitCode === null) {
-    const ready = await fetch(`${url}/health/live`).catch(() => null);
-    if (ready?.status === 200) break;
-    await pause(50);
-  }
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return startFront('nginx', ['-p', folder, '-c', file], port, folder);
 }

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
+import { startFront } from './front.ts';
 
 const CONFIG = new URL('../../docker/varnish/default.vcl', import.meta.url);
 
@@ -39,19 +37,5 @@ export async function startVarnish(
     '-s',
     'malloc,32m',
   ];
-  const child = spawn('varnishd', args, { stdio: 'ignore' });
-  const url = `http://127.0.0.1:${port}`;
-  while (child.exitCode === null) {
-    const ready = await fetch(`${url}/health/live`).catch(() => null);
-    if (ready?.status === 200) break;
-    await pause(50);
-  }
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return startFront('varnishd', args, port, folder);
 }
