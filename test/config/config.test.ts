@@ -237,17 +237,21 @@ describe('settings', () => {
       const started = ['--max-semi-space-size=64'];
       expect(startOf({}, started, free)).toBeNull();
       expect(startOf({}, [], free)).toBeNull();
-      expect(startOf({ MEMORY_MB: '256' }, started)?.flags).toEqual(['--max-semi-space-size=4']);
+      expect(startOf({ MEMORY_MB: '256' }, started)?.flags).toEqual([
+        '--max-semi-space-size=4',
+        '--initial-old-space-size=0',
+      ]);
       expect(startOf({ MEMORY_MB: '256' }, [...started, '--max-semi-space-size=4'])).toBeNull();
       expect(startOf({ MEMORY_MB: '256', NODE_OPTIONS: '--max-semi-space-size=4' }, [])).toBeNull();
       expect(startOf({}, started, { limitBytes: 0.8 * GB, totalBytes: 24 * GB })).toEqual({
-        flags: ['--max-semi-space-size=16'],
+        flags: ['--max-semi-space-size=16', '--initial-old-space-size=161'],
         env: { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' },
       });
       expect(startOf({ WORKERS: '2' }, started, free)).toBeNull();
       expect([autoWorkers(8), autoWorkers(128)]).toEqual([8, 64]);
       expect(startOf({ WORKERS: '4', MEMORY_MB: '2000' }, started)?.flags).toEqual([
         '--max-semi-space-size=16',
+        '--initial-old-space-size=93',
       ]);
     });
   });

@@ -131,7 +131,7 @@ describe('serve', () => {
   it('country-graph serve tells the engine of a small budget before it is loaded, in the same process', async () => {
     const started = ['--max-semi-space-size=64', ...SERVE];
     for (const [MEMORY_MB, flags] of [
-      ['256', '--max-semi-space-size=64 --max-semi-space-size=4'],
+      ['256', '--max-semi-space-size=64 --max-semi-space-size=4 --initial-old-space-size=0'],
       ['1024', '--max-semi-space-size=64'],
     ] as const) {
       const program = start(started, { MEMORY_MB });

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createHub, createHubListening, openChannel } from '../../cache/hub.ts';
 import type { Config } from '../../config/config.ts';
-import { ALLOCATOR, heapGrowthFlag, processBudgetMb, semiSpaceFlag } from '../../config/memory-budget.ts';
+import { ALLOCATOR, heapGrowthFlag, heapSizeFlags, processBudgetMb } from '../../config/memory-budget.ts';
 import type { Log, standardError } from '../../server/log.ts';
 import { watchMemory } from '../../server/memory-watch.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
@@ -48,7 +48,7 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     execArgv: [
       ...process.execArgv,
-      semiSpaceFlag(processBudgetMb(config)),
+      ...heapSizeFlags(processBudgetMb(config)),
       heapGrowthFlag(processBudgetMb(config)),
     ],
   });
