@@ -5,6 +5,7 @@ import { markAnswers, NO_COMPILERS, repeatedHeaderError, requestIdOf } from './h
 import { listenAt, refuseUnrouted } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 import type { Course, ServerParts } from './server-parts.ts';
+import { refuseUnread } from './unread-requests.ts';
 
 /** None of these needs a key. */
 export function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course: Course): void {
@@ -36,6 +37,7 @@ export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts
     ...BOUNDS,
     forceCloseConnections: true,
     genReqId: (request) => requestIdOf(request),
+    clientErrorHandler: refuseUnread,
   });
   refuseUnrouted(app);
   markAnswers(app);

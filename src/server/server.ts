@@ -22,8 +22,8 @@ import { llmsRoute } from './llms-text.ts';
 import { watchOpenRequests } from './open-requests.ts';
 import { addOperatorRoutes, createAdminServer } from './operators.ts';
 import type { Course, ServerParts } from './server-parts.ts';
+import { refuseUnread } from './unread-requests.ts';
 import { protocolOf, takeUpgrades } from './upgrades.ts';
-import { answerMethodInOtherCase } from './upper-case-methods.ts';
 import { writeTogether } from './write-together.ts';
 
 /** Longer than common load balancers keep idle connections, so that they close first. */
@@ -49,13 +49,13 @@ export function createServer(parts: ServerParts) {
         : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.has(protocolOf(request)) }),
     },
     genReqId: (request) => requestIdOf(request),
+    clientErrorHandler: refuseUnread,
     // No hook sees a malformed address.
     frameworkErrors: (error, { id }, reply) => void reply.headers(marksOf(id)).send(error as never),
     ...(config.trustedProxies.length === 0 ? {} : { trustProxy: trusting(config.trustedProxies) }),
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   refuseUnrouted(app);
-  app.server.prependListener('clientError', answerMethodInOtherCase);
   if (upgrades.size > 0) takeUpgrades(app, upgrades);
   metrics.watch(gateway);
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Upgrade } from '../gateway/plugin.ts';
+import { writeRefusal } from './unread-requests.ts';
 
 /** The protocol that a client wants to upgrade to, in lower case; empty for none. */
 export function protocolOf({ headers }: IncomingMessage): string {
@@ -15,6 +16,6 @@ export function takeUpgrades(app: FastifyInstance, upgrades: ReadonlyMap<string,
   app.server.on('upgrade', (request, socket, head) => {
     const take = upgrades.get(protocolOf(request));
     if (take !== undefined) take(request, socket, head);
-    else socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    else writeRefusal(socket, 400);
   });
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import proxyAddr from '@fastify/proxy-addr';
 import type { ExecutionArgs } from 'graphql';
@@ -6,6 +6,7 @@ import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { HttpHost, Upgrade } from '../../gateway/plugin.ts';
 import { flat, headError, isBearer, isWellFormed, requestIdOf, trusting } from '../../server/http.ts';
+import { wordsOf, writeRefusal } from '../../server/unread-requests.ts';
 import { within } from '../../shared/async/within.ts';
 import { isDeepJson, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
 import { beginSubscription, Idleness, type Live } from './connection.ts';
@@ -56,6 +57,9 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
     allowSynchronousEvents: false,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
+  sockets.on('wsClientError', ({ message }, socket) =>
+    writeRefusal(socket, 400, { 'Sec-WebSocket-Version': '13, 8' }, wordsOf(400, message)),
+  );
   // By the same rule as Fastify's `request.ip`.
   const isTrusted = trusting(config.trustedProxies);
   const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
@@ -191,8 +195,5 @@ function refusalStatus(request: IncomingMessage, isDraining: boolean): number | 
 
 function refuse(socket: Duplex, status: number): void {
   socket.on('error', () => {});
-  const challenge = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '';
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}Connection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
+  writeRefusal(socket, status, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
 }
