@@ -90,7 +90,7 @@ const BUSY_LOOK_MS = 20;
 const ENOUGH = 100;
 
 async function warmUpBetween({ schema, load }: Gateway, isDraining: () => boolean): Promise<void> {
-  const isOver = () => isDraining() || load.begun.proven + load.begun.unproven >= ENOUGH;
+  const isOver = () => isDraining() || load.begun >= ENOUGH;
   const { warmUp } = await import('../server/warm-up.ts');
   await warmUp(schema, async () => {
     await new Promise(setImmediate);

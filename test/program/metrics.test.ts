@@ -28,7 +28,7 @@ const WATCHED = {
   load: {
     underWay: 2,
     waiting: 0,
-    begun: { proven: 0, unproven: 0 },
+    begun: 0,
     delayed: 0,
     refused: { full: 0, late: 0 },
   },

@@ -34,7 +34,7 @@ async function open(
     load: {
       underWay: 0,
       waiting: 0,
-      begun: { proven: 0, unproven: 0 },
+      begun: 0,
       delayed: 0,
       refused: { full: 0, late: 0 },
     },

@@ -12,7 +12,6 @@ type AdmissionRefusal = 'full' | 'late';
 
 /** Operations of one flow. */
 interface Lane {
-  readonly whose: 'proven' | 'unproven';
   /** For beginning alone. It gives way to the operations under way if they are many. */
   readonly flow: Flow;
   readonly most: number;
@@ -72,7 +71,7 @@ export class Admission {
   readonly load = {
     underWay: 0,
     waiting: 0,
-    begun: { proven: 0, unproven: 0 },
+    begun: 0,
     delayed: 0,
     refused: { full: 0, late: 0 },
   };
@@ -158,7 +157,6 @@ export class Admission {
     const isUnproven = flow === UNPROVEN;
     const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (isUnproven ? 4 : 2)));
     return {
-      whose: isUnproven ? 'unproven' : 'proven',
       flow: new Flow(flow),
       most: Math.min(this.#maxOperations, share),
       underWay: 0,
@@ -186,7 +184,7 @@ export class Admission {
 
   #take(lane: Lane): void {
     this.#lanes.add(lane);
-    this.load.begun[lane.whose] += 1;
+    this.load.begun += 1;
     lane.underWay += 1;
     this.load.underWay += 1;
   }

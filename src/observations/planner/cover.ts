@@ -137,13 +137,14 @@ function* partsOf(grid: Grid, cells: readonly Cell[]): Steps<readonly Part[]> {
 
 /** The best of all greedy ways, along lines and along columns. */
 function* greedyParts(grid: Grid, cells: readonly Cell[]): Steps<readonly Part[]> {
-  const demandedRows = grid.demandedRows(cells);
+  const lines = linesOf(cells);
+  const demandedRows = rowsOf(grid, lines);
   const fewest = Math.ceil(demandedRows / grid.limits.maxRows);
   let best: readonly Part[] | null = null;
   for (const isFlipped of [false, true]) {
     const along = isFlipped ? grid.flipped() : grid;
-    const turned = isFlipped ? cells.map(flippedCell) : cells;
-    for (const way of waysOf(along, linesOf(turned))) {
+    const turned = isFlipped ? linesOf(cells.map(flippedCell)) : lines;
+    for (const way of waysOf(along, turned)) {
       const parts = yield* way;
       const found = isFlipped ? parts.map(flippedPart) : parts;
       if (best === null || isBetter(found, best)) best = found;

@@ -70,10 +70,6 @@ export class Grid {
     return (this.#rows[line] as Float64Array)[column] as number;
   }
 
-  demandedRows(cells: readonly Cell[]): number {
-    return cells.reduce((sum, { line, column }) => sum + this.rowsAt(line, column), 0);
-  }
-
   /** Null if one call can't bring them. */
   enclose(lines: readonly number[], columns: readonly number[]): Part | null {
     const { maxRows, maxCodes, maxAddress } = this.limits;
