@@ -1,6 +1,6 @@
 import { Server as TcpServer } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { systemClock } from '../shared/async/clock.ts';
 import { within } from '../shared/async/within.ts';
 import type { watchOpenRequests } from './open-requests.ts';
 import type { createAdminServer } from './operators.ts';
@@ -27,7 +27,7 @@ interface RunningServer {
  */
 export async function drain(
   { app, course, open, admin }: RunningServer,
-  { config, gateway, log }: ServerParts,
+  { config, gateway, log, clock: { after } = systemClock }: ServerParts,
   delayMs: number,
   isReplaced: boolean,
 ): Promise<number> {
@@ -41,19 +41,24 @@ export async function drain(
     stopListening();
     admin?.stopListening();
     void gateway.beforeStop();
-    await within(config.drainTimeoutMs, closed.promise);
+    await within(config.drainTimeoutMs, closed.promise, undefined, after);
     app.server.closeIdleConnections();
-  } else if (delayMs > 0) await setTimeout(delayMs);
+  } else if (delayMs > 0) await new Promise<void>((resolve) => after(delayMs, resolve));
   course.isDraining = true;
   stopListening();
   const ended = gateway.beforeStop();
-  await within(config.drainTimeoutMs, open.none());
+  await within(config.drainTimeoutMs, open.none(), undefined, after);
   await ended;
   const cut = open.underWay;
   const left = open.count - cut;
   if (left > 0)
     log.note(`${left} client(s) did not take their answers, or send their requests, in DRAIN_TIMEOUT_MS`);
   app.server.closeAllConnections();
-  await within(STOP_TIMEOUT_MS, Promise.all([app.close(), admin?.close()]).then(gateway.stop));
+  await within(
+    STOP_TIMEOUT_MS,
+    Promise.all([app.close(), admin?.close()]).then(gateway.stop),
+    undefined,
+    after,
+  );
   return cut;
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Clock } from '../shared/async/clock.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -20,4 +21,6 @@ export interface ServerParts {
   readonly log: Log;
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** For the deadlines of a drain. */
+  readonly clock?: Pick<Clock, 'after'>;
 }

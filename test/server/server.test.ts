@@ -14,6 +14,7 @@ import { plugins } from '../../src/plugins.ts';
 import { createLog } from '../../src/server/log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
+import { heldTimers } from '../support/held-timers.ts';
 import { openAlone } from '../support/plugin-host.ts';
 
 /** The server over a gateway that the test answers for: it proves the transport alone. */
@@ -44,17 +45,19 @@ async function open(
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();
+  const timers = heldTimers(0);
   const server = createServer({
     config,
     gateway,
     metrics,
     log: createLog('info', { write: (line) => void lines.push(line) }),
     demoKeys: null,
+    clock: timers,
   });
   const { url, adminUrl } = await server.listen();
   const { drain } = server;
   cleanups.push(() => drain());
-  return { url, adminUrl, origin: new URL(url).origin, drain, lines, stopped, metrics };
+  return { url, adminUrl, origin: new URL(url).origin, drain, lines, stopped, metrics, timers };
 }
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -577,7 +580,7 @@ describe('drain', () => {
   });
 
   it('a drain says that it is not ready before it stops taking requests', async () => {
-    const { url, origin, drain } = await open(word, { DRAIN_DELAY_MS: '500' });
+    const { url, origin, drain, timers } = await open(word, { DRAIN_DELAY_MS: '500' });
     cleanups.length = 0;
     const drained = drain();
     for (const expected of [503, 503]) {
@@ -586,20 +589,25 @@ describe('drain', () => {
       const response = await post(url, '{}');
       expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
     }
+    expect(timers.left()).toEqual([500]);
+    timers.pass(500);
     expect(await drained).toBe(0);
     await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
   });
 
   it('a drain cuts what is not over when its time is, and stops the gateway', async () => {
     const { handle, arrived } = held();
-    const { url, drain, stopped } = await open(handle, { DRAIN_TIMEOUT_MS: '20' });
+    const { url, drain, stopped, timers } = await open(handle, { DRAIN_TIMEOUT_MS: '20' });
     cleanups.length = 0;
     const inFlight = post(url, '{}').then(
       () => 'answered',
       () => 'cut',
     );
     const { signal } = await arrived;
-    expect(await drain()).toBe(1);
+    const drained = drain();
+    await expect.poll(timers.left).toEqual([20]);
+    timers.pass(20);
+    expect(await drained).toBe(1);
     expect(await inFlight).toBe('cut');
     if (!signal.aborted) await aborted(signal);
     expect(stopped).toEqual(['gateway']);

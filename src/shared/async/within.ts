@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from './clock.ts';
+
 /** For `otherwise`, if the work may have any value. */
 export const LATE = Symbol('late');
 
@@ -6,11 +8,12 @@ export function within<Value, Otherwise = undefined>(
   ms: number,
   work: Promise<Value>,
   otherwise?: Otherwise,
+  after: Clock['after'] = systemClock.after,
 ): Promise<Value | Otherwise> {
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: (() => void) | undefined;
   const late = new Promise<Otherwise>((resolve) => {
     // If this process itself was paused, the work may be done.
-    timer = setTimeout(() => setImmediate(resolve, otherwise as Otherwise), ms);
+    cancel = after(ms, () => setImmediate(resolve, otherwise as Otherwise));
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => cancel?.());
 }
