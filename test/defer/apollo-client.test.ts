@@ -8,10 +8,17 @@ const isInstalled = process.env.CI === 'true' || existsSync(PACKAGE);
 
 const HANDLERS = ['Defer20220824Handler', 'GraphQL17Alpha9Handler'] as const;
 
+interface Showing {
+  readonly url: string;
+  readonly key: string;
+  readonly query: string;
+  readonly onState: (dataState: string) => void;
+}
+
 /** States of a query as Apollo Client shows them, from the first to the last. */
 async function statesOf(
   handler: (typeof HANDLERS)[number],
-  { url, key, query }: { readonly url: string; readonly key: string; readonly query: string },
+  { url, key, query, onState }: Showing,
 ): Promise<readonly { readonly data: Json; readonly dataState: string; readonly extensions?: Json }[]> {
   const load = (path: string): Promise<Json> => import(new URL(path, PACKAGE).href);
   const [core, http, incremental] = await Promise.all(
@@ -41,7 +48,10 @@ async function statesOf(
     client.watchQuery({ query: core.gql(query) }).subscribe({
       next({ data, dataState, loading, error }: Json) {
         if (error) reject(error);
-        if (data !== undefined) states.push({ data: structuredClone(data), dataState });
+        if (data !== undefined) {
+          states.push({ data: structuredClone(data), dataState });
+          onState(dataState);
+        }
         if (!loading && dataState === 'complete') resolve();
       },
       error: reject,
@@ -58,13 +68,23 @@ const without = (value: Json): Json =>
 describe.runIf(isInstalled).for(HANDLERS)('Apollo Client, by its %s', (handler) => {
   it('Apollo Client shows what is there before a profile that is late, and then all of it', async () => {
     await using program = await openProgram();
-    program.sandbox.faults.set({ kind: 'latency', ms: 300, route: '/v1/countries/{code}/profile' });
     const card = (directive: string) =>
       `{ country(code: "KE") { id code name observation(metricKey: "population_total") { id value } ... ${directive} { profile { indicators { name value } } } } }`;
     const plain = await program.ask(card(''));
     program.requests();
-    const query = card('@defer');
-    const states = await statesOf(handler, { url: program.url, key: program.sandbox.keys.team, query });
+    // The service answers the profile once the client shows what came before it.
+    const shown = Promise.withResolvers<void>();
+    program.sandbox.faults.set({
+      kind: 'paused',
+      until: shown.promise,
+      route: '/v1/countries/{code}/profile',
+    });
+    const states = await statesOf(handler, {
+      url: program.url,
+      key: program.sandbox.keys.team,
+      query: card('@defer'),
+      onState: (dataState) => dataState === 'streaming' && shown.resolve(),
+    });
     const [first] = states;
     const last = states.at(-1);
     expect(first?.dataState).toBe('streaming');

@@ -45,7 +45,7 @@ async function slowSocket(url: string): Promise<SlowReader> {
     async readUntil(factor) {
       socket.on('message', (text) => results.push(JSON.parse(String(text)).payload));
       socket.resume();
-      await expect.poll(() => factorIn(results.at(-1)), { timeout: 20_000 }).toBe(factor);
+      while (factorIn(results.at(-1)) !== factor) await once(socket, 'message');
       socket.terminate();
       return results;
     },
@@ -61,16 +61,20 @@ async function slowStream(url: string): Promise<SlowReader> {
   response.pause();
   return {
     async readUntil(factor) {
+      const results: Result[] = [];
       let text = '';
-      const results = () =>
-        [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, data]) => JSON.parse(String(data)));
-      response.setEncoding('utf8').on('data', (chunk) => {
+      for await (const chunk of response.setEncoding('utf8')) {
         text += chunk;
-      });
-      response.resume();
-      await expect.poll(() => factorIn(results().at(-1)), { timeout: 20_000 }).toBe(factor);
+        const events = text.split('\n\n');
+        text = events.pop() ?? '';
+        for (const event of events) {
+          const [, data] = /^data: (.*)$/m.exec(event) ?? [];
+          if (data !== undefined) results.push(JSON.parse(data));
+        }
+        if (factorIn(results.at(-1)) === factor) break;
+      }
       request.destroy();
-      return results();
+      return results;
     },
   };
 }
@@ -86,9 +90,7 @@ describe.each([
   ['ws', slowSocket],
   ['sse', slowStream],
 ] as const)('a slow reader over %s', (_, connect) => {
-  it('a slow reader of subscriptions misses what was in between, and not the last', {
-    timeout: 60_000,
-  }, async () => {
+  it('a slow reader of subscriptions misses what was in between, and not the last', async () => {
     await using program = await openLive();
     const { data } = await program.ask('{ observations(metricKeys: ["population_total"]) { id value } }');
     for (const { id, value } of data.observations) ORIGINAL.set(id, value);
@@ -102,6 +104,7 @@ describe.each([
       expect(program.requests()).toHaveLength(6);
     }
     const results = await reader.readUntil(last);
+    expect(factorIn(results.at(-1))).toBe(last);
     expect(results.length).toBeLessThan(last - 1);
     // Each event tells the value of the one before it as its own past.
     const values = results.map((result) => result.data.observationsChanged.changes[0]);
@@ -146,7 +149,7 @@ describe.each(TRANSPORTS)('over %s, a month that is spent', (transport) => {
     for (let minute = 0; minute < 30; minute += 1) await program.round();
     expect(program.requests()).toEqual([]);
     await program.round(22 * 86_400);
-    await expect.poll(() => told?.results.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => told?.results.length).toBe(2);
     expect(told?.results[1].extensions.warnings).toBeUndefined();
     expect(told && valuesOf(told)[1]).toEqual([115_000_000]);
     // The catalogue tells which sources bring the figures, and is three weeks old by now.
@@ -171,7 +174,8 @@ describe('looks at the sources', () => {
 
 describe.each(TRANSPORTS)('a drain, over %s,', (transport) => {
   it('a drain has clients come back, and what they missed is their first event', async () => {
-    const env = { PORT: String(await freePort()) };
+    // The drain ends, though operations in flight may take an hour.
+    const env = { PORT: String(await freePort()), DRAIN_TIMEOUT_MS: '3600000' };
     const program = await openLive({ env });
     const codes: number[] = [];
     const client = open(program, transport, { retries: 200, onClosed: (code) => void codes.push(code) });
@@ -182,12 +186,10 @@ describe.each(TRANSPORTS)('a drain, over %s,', (transport) => {
       isWhole: true,
       changes: [{ kind: 'ADDED', before: null }],
     });
-    const startedAt = performance.now();
     await program[Symbol.asyncDispose]();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     if (transport === 'ws') await expect.poll(() => codes[0]).toBe(1012);
     await using next = await openLive({ env });
-    await expect.poll(() => subscriptionsOf(next), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => subscriptionsOf(next)).toBe(1);
     await expect.poll(() => told?.results.length).toBe(2);
     expect(told?.isOver).toBe(false);
     next.revise('world_bank_wdi', 'population_total', 2);
