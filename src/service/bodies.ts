@@ -3,6 +3,7 @@ import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../sh
 import { Failure } from '../shared/errors.ts';
 import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
+import { isObject } from './records/envelope.ts';
 import {
   BACKSLASH,
   CLOSE_LIST,
@@ -71,37 +72,45 @@ const LONG_BODY = 200_000;
 /**
  * Parses a body, a long one in turns. If its bytes equal those of `last`, the last body from the same target, returns that;
  * otherwise rows that are unchanged are taken from it.
- * @throws Unreadable if it is not JSON, or nested too deep
+ * @param mostRows rows that its list can have
+ * @throws Unreadable if it is not JSON, or nested too deep, or has more rows
  */
-export async function read(body: ReceivedBody, job: Job, last?: Read): Promise<Read> {
+export async function read(body: ReceivedBody, job: Job, last?: Read, mostRows = MAX_ROWS): Promise<Read> {
   const isLong = body.length > LONG_BODY;
   const isSame = last !== undefined && body.equals(last.bytes);
   // Copying takes milliseconds, and several bodies may have arrived in the same tick.
   if (isLong) await yieldToEventLoop(job);
   if (isSame) return last;
-  const result = await readNew(body.copy(), isLong, job, last);
+  const result = await readNew(body.copy(), isLong, job, mostRows, last);
   if (isLong) await yieldToEventLoop(job);
   return result;
 }
 
-async function readNew(bytes: Buffer, isLong: boolean, job: Job, last?: Read): Promise<Read> {
+async function readNew(
+  bytes: Buffer,
+  isLong: boolean,
+  job: Job,
+  mostRows: number,
+  last?: Read,
+): Promise<Read> {
   const byRows = last === undefined || last.rows === null ? null : parsedByRows(last, bytes);
   const again = byRows && (isLong ? await timeSliced(job, byRows) : taken(byRows));
-  if (again) return again;
-  const whole = await readWhole(bytes, isLong, job);
-  if (isDeep(whole.body)) throw tooDeep();
-  return whole;
+  const result = again ?? (await readWhole(bytes, isLong, job, mostRows));
+  checkRows(rowsIn(result.body), mostRows);
+  if (again === undefined && isDeep(result.body)) throw tooDeep();
+  return result;
 }
 
-async function readWhole(bytes: Buffer, isLong: boolean, job: Job): Promise<Read> {
+async function readWhole(bytes: Buffer, isLong: boolean, job: Job, mostRows: number): Promise<Read> {
+  const parsed = (some: Buffer) => parsedInPieces(some, mostRows);
   try {
-    const body = isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes));
+    const body = isLong ? await timeSliced(job, parsed(bytes)) : parseExactly(textOf(bytes));
     return { bytes, body };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     const { parsedLeniently } = await import('./lenient-json.ts');
     try {
-      const body = await timeSliced(job, parsedLeniently(textOf(bytes), parsedInPieces));
+      const body = await timeSliced(job, parsedLeniently(textOf(bytes), parsed));
       return { bytes, body, rows: null };
     } catch (second) {
       if (!(second instanceof SyntaxError)) throw second;
@@ -135,8 +144,25 @@ function withoutMark(text: string): string {
 /** Bytes parsed in one step: a fraction of a millisecond. */
 const STEP_BYTES = 32_768;
 
-/** No call has more: the service sends 1,000 rows at once, a catalogue has hundreds. */
+/** No call has more, whatever it names: the service sends 1,000 rows at once, a catalogue has hundreds. */
 const MAX_ROWS = 25_000;
+
+/** Rows of the list that a body is, or that its first list is. */
+function rowsIn(body: unknown): number {
+  if (Array.isArray(body)) return body.length;
+  const list = isObject(body) ? Object.values(body).find(Array.isArray) : undefined;
+  return list?.length ?? 0;
+}
+
+/** @throws Unreadable */
+function checkRows(count: number, mostRows: number): void {
+  if (count <= mostRows && count <= MAX_ROWS) return;
+  const reason =
+    mostRows < MAX_ROWS
+      ? `${mostRows} rows, the most that this call can have (any call: ${MAX_ROWS})`
+      : `${MAX_ROWS} rows, the most that any call can have`;
+  throw new Unreadable(`the list has more than ${reason}`);
+}
 
 /** Bytes of a body that is parsed at once, as it is no list of objects. */
 const MAX_WHOLE_BYTES = 16 * 1024 * 1024;
@@ -154,12 +180,12 @@ const REST = randomUUID();
  * Parses a long body in steps, so that other work gets its turns. A long list of objects is parsed some objects at a time,
  * and never becomes one string: to make a string beyond 128 KB takes longer than to parse it.
  * @throws SyntaxError if it is not JSON
- * @throws Unreadable if it is not such a list, and nested too deep
+ * @throws Unreadable if it has more rows than these; if it is not such a list, and nested too deep
  */
-export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
+export function* parsedInPieces(bytes: Buffer, mostRows = MAX_ROWS): Steps<unknown> {
   let parsed: unknown;
   try {
-    parsed = yield* listInPieces(bytes);
+    parsed = yield* listInPieces(bytes, mostRows);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
@@ -194,7 +220,7 @@ function* isDeepBody(bytes: Buffer): Steps<boolean> {
  * @returns undefined if there is no such list
  * @throws SyntaxError
  */
-function* listInPieces(bytes: Buffer): Steps<unknown> {
+function* listInPieces(bytes: Buffer, mostRows: number): Steps<unknown> {
   const items: unknown[] = [];
   const start = bytes.indexOf(OPEN_LIST);
   let from = start + 1;
@@ -208,7 +234,7 @@ function* listInPieces(bytes: Buffer): Steps<unknown> {
     }
     const text = piece.toString('utf8', 0, end + 1);
     for (const item of parseExactly(`[${text}]`) as unknown[]) items.push(item);
-    if (items.length > MAX_ROWS) throw new Unreadable(`the list has more than ${MAX_ROWS} rows`);
+    checkRows(items.length, mostRows);
     from = bytes.indexOf(OPEN_OBJECT, from + end + 1);
     length = STEP_BYTES;
     yield;

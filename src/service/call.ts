@@ -18,6 +18,8 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly tag: Tag | 'base';
   /** Makes the path and query parameters of a call; undefined ones are not sent. */
   readonly params: (params: Params) => CallParams;
+  /** Rows that an answer can have: one with more is refused. Without it, any answer's bound holds. */
+  readonly mostRows?: (params: Params) => number;
   /** Decodes a body; throws Failure UPSTREAM_INVALID_RESPONSE. `receivedAt` is used only if `isDated`. */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
   /** True if a service may lack the route; see `absentRoutes`. */
@@ -50,6 +52,8 @@ export interface Call {
    * another service, the whole URL.
    */
   readonly target: string;
+  /** Rows that its answer can have; follows from the target. */
+  readonly mostRows?: number | undefined;
 }
 
 /** True if a call is for another service than the metered one. */
@@ -65,7 +69,8 @@ export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Pa
     const value = query[name];
     if (value !== undefined) target += `${target === pathname ? '?' : '&'}${name}=${encodeList(value)}`;
   }
-  return { route, isPublic: endpoint.isPublic === true || origin !== '', target };
+  const isPublic = endpoint.isPublic === true || origin !== '';
+  return { route, isPublic, target, mostRows: endpoint.mostRows?.(params) };
 }
 
 /** Characters that stand for themselves in a query. */

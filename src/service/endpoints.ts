@@ -63,6 +63,9 @@ export interface TickersParams {
   readonly instrumentType?: string | undefined;
 }
 
+/** Observed: the highest `limit` of figures. A country has no more of one measure, in all years, places and sources. */
+const MOST_ROWS_AT_ONCE = 1_000;
+
 /** Specified: public. The body is not; observed as an object with `status`. */
 export const health: Endpoint<NoParams, HealthRecord> = {
   route: '/health',
@@ -152,6 +155,8 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
     },
   }),
   isDated: true,
+  mostRows: ({ countryCodes, metricKeys, limit = 0 }) =>
+    countryCodes.length * metricKeys.length * Math.max(MOST_ROWS_AT_ONCE, limit) || Number.POSITIVE_INFINITY,
   decode: (body, _, receivedAt) => decodeObservations(body, observations.route, receivedAt),
   assumed: (target, _, yearsOf) => assumedFigures(target, yearsOf),
 };

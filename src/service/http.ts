@@ -102,7 +102,7 @@ export function createHttp(options: HttpOptions) {
       const last = bodies.get(call.target);
       const mayRepeatKey = issuesKeys && !call.isPublic;
       const shown = mayRepeatKey ? withoutEchoedKey(body, sending.caller.authorization) : body;
-      const result = await read(shown, sending.caller, last);
+      const result = await read(shown, sending.caller, last, call.mostRows);
       if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {
         const failure = (await failedAnswers()).failureInBody(result.body, call, sending);
         if (failure !== null) throw failure;

@@ -29,17 +29,34 @@ async function openServiceOf(rows: readonly object[]) {
   };
 }
 
+const OF_ALL = { ...SENT_ROW, country_code: 'KE', metric_key: 'population_total' };
+
 it.each([
-  ['that were asked for', { ...SENT_ROW, country_code: 'KE', metric_key: 'population_total' }],
+  ['that were asked for', OF_ALL],
   ['of nothing', { row: 'of nothing' }],
-])('a body of more rows than a call can have is not read to its end: rows %s', async (_, row) => {
+])('a body of more rows than any call can have is not read to its end: rows %s', async (_, row) => {
   const rows = Array.from({ length: 60_000 }, (_, year) => ({ ...row, year }));
   await using service = await openServiceOf(rows);
   await using program = await openProgram({ upstreamUrl: service.url });
+  const keys = Array.from({ length: 26 }, (_, index) => `measure_${index}`);
+  const { errors } = await program.ask(
+    `{ observations(countryCodes: ["KE"], metricKeys: ${JSON.stringify(keys)}) { value } }`,
+  );
+  const detail = 'the list has more than 25000 rows, the most that any call can have';
+  expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE', detail } }]);
+  expect(service.requests).toEqual(['/v1/data']);
+});
+
+it.each([
+  ['a long body', OF_ALL],
+  ['a short body', {}],
+])('an answer with more rows than its call can have is refused, with both bounds: %s', async (_, row) => {
+  const rows = Array.from({ length: 1_001 }, () => row);
+  await using service = await openServiceOf(rows);
+  await using program = await openProgram({ upstreamUrl: service.url });
   const { errors } = await program.ask(SERIES);
-  expect(errors).toMatchObject([
-    { extensions: { code: 'UPSTREAM_INVALID_RESPONSE', detail: 'the list has more than 25000 rows' } },
-  ]);
+  const detail = 'the list has more than 1000 rows, the most that this call can have (any call: 25000)';
+  expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE', detail } }]);
   expect(service.requests).toEqual(['/v1/data']);
 });
 
