@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { reservedPort } from '../support/free-port.ts';
@@ -18,6 +18,18 @@ const recipes = recipesIn(await readFile(join(ROOT, 'docs/getting-started.md'), 
 
 /** A figure, as the page of each recipe draws it. */
 const FIGURE = /Kenya: [\d.]+ years \(\d{4}\)/;
+
+/** Failures that a page may meet, each with the words that it shows. */
+const FAILURES = [
+  { failure: 'a refused key', key: 'made-up', words: 'The service does not accept this key.' },
+  { failure: 'a spent minute', key: 'demo-free', words: 'The requests of this minute are spent.' },
+  { failure: 'a spent month', key: 'demo-spent', words: 'The requests of this month are spent.' },
+  { failure: 'figures that fail', key: 'demo-team', words: 'The service failed.' },
+  { failure: 'an error beside all data', key: null, words: 'One of several failed.' },
+  { failure: 'a gateway that is away', key: null, words: 'Failed to fetch' },
+] as const;
+/** Values that a page shows by mistake, and parts of JSON. */
+const UNREADABLE = /undefined|null|NaN|[{}]/;
 const isCommand = ({ file }: Step) => file === null;
 
 /** Steps that several recipes begin with. */
@@ -36,6 +48,8 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   let folder = '';
   let browser: Browser;
   let program: Program;
+  /** A gateway whose service has no figures, and no request left for the free plan. */
+  let failing: Program;
   let ports: readonly Awaited<ReturnType<typeof reservedPort>>[] = [];
   let beginning: Promise<string> | undefined;
   const lanes: Promise<unknown>[] = [];
@@ -52,11 +66,17 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     browser = await openBrowser();
     ports = await Promise.all(recipes.map(reservedPort));
     const origins = ports.map(({ port }) => `http://localhost:${port}`);
-    program = await openProgram({ env: { CORS_ORIGINS: origins.join(',') } });
+    const env = { CORS_ORIGINS: origins.join(',') };
+    program = await openProgram({ env });
+    failing = await openProgram({
+      env: { ...env, UPSTREAM_RETRIES: '0' },
+      sandbox: { plans: { free: { requestsPerMinute: 0, monthlyRequests: 1_000 } } },
+    });
+    failing.sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/data' });
   }, RECIPE_MS);
   afterAll(async () => {
     await browser.close();
-    await program[Symbol.asyncDispose]();
+    for (const one of [program, failing]) await one[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -98,12 +118,44 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
         await page.goto(`http://localhost:${port}/`, { timeout: RECIPE_MS });
         await page.getByText(FIGURE).first().waitFor({ timeout: 60_000 });
         await page.close();
+        for (const one of FAILURES) {
+          const { failure, words } = one;
+          const unlucky = await browser.newPage();
+          await unlucky.route(
+            ({ href }) => href.startsWith(program.url),
+            (request) => fail(request, one),
+          );
+          await unlucky.goto(`http://localhost:${port}/`);
+          const shown = unlucky.getByText(words);
+          await expect.poll(() => shown.count(), { message: failure, timeout: 20_000 }).toBe(1);
+          const text = (await unlucky.textContent('body')) ?? '';
+          expect([failure, text.split(words).length - 1, UNREADABLE.exec(text)]).toEqual([failure, 1, null]);
+          await unlucky.close();
+        }
       } finally {
         serving.kill();
         if (serving.exitCode === null) await once(serving, 'exit');
       }
     },
   );
+
+  /** Lets the request of a page fail: at the network, in its answer, or at a gateway whose service fails. */
+  async function fail(request: Route, { key, words }: (typeof FAILURES)[number]): Promise<void> {
+    if (words === 'Failed to fetch') return request.abort();
+    if (key === null) {
+      const response = await request.fetch();
+      const answer = await response.json();
+      const errors = [{ message: words, extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: false } }];
+      const withError = (one: object) => ({ ...one, errors });
+      return request.fulfill({
+        response,
+        json: Array.isArray(answer) ? answer.map(withError) : withError(answer),
+      });
+    }
+    const url = failing.url + new URL(request.request().url()).search;
+    const headers = { ...request.request().headers(), authorization: `Bearer ${key}` };
+    return request.continue({ url, headers });
+  }
 
   /** Has two recipes at once, as many as there are processors. */
   function inLane<T>(i: number, work: () => Promise<T>): Promise<T> {
