@@ -125,6 +125,10 @@ async function openAdvice() {
   };
 }
 
+/** A sentence of documents that speak of the sources. */
+const AS_IN_A_CHECKOUT =
+  'Files are named as in a checkout: the package has `src` compiled, as `lib`, and no tests.';
+
 describe('the package', () => {
   let installed: Installed;
   beforeAll(async () => {
@@ -197,6 +201,26 @@ describe('the package', () => {
       'src/sandbox/README.md',
     ]);
     expect(missing.size).toBeGreaterThan(4);
+  });
+
+  it('a document of the package that names files of a checkout alone says so', async () => {
+    const has = (path: string) => existsSync(join(installed.installed, path));
+    const unsaid: string[] = [];
+    for (const file of await readdir(installed.installed, { recursive: true })) {
+      if (!file.endsWith('.md') || /node_modules/.test(file)) continue;
+      const text = readFileSync(join(installed.installed, file), 'utf8');
+      if (text.replaceAll('\n', ' ').includes(AS_IN_A_CHECKOUT)) continue;
+      for (const paragraph of text.split(/\n{2,}/)) {
+        const named = [...paragraph.matchAll(/`([^`\s]+)`/g)].map(([, path = '']) => path);
+        if (
+          named.some((path) => path.includes('/') && existsSync(path) && !has(path)) &&
+          !/checkout/.test(paragraph)
+        )
+          unsaid.push(`${file}: ${named.join(' ')}`);
+        if (/\btest\/\w/.test(paragraph)) unsaid.push(`${file}: ${paragraph}`);
+      }
+    }
+    expect(unsaid).toEqual([]);
   });
 
   it('the package brings all of its packages that know graphql, so that no other copy is found by any', async () => {
