@@ -177,7 +177,7 @@ describe('a key whose kept text is damaged', () => {
       expect(String(program.problems[0])).not.toContain(digestOf(key));
       expect(await program.codes(FIGURE, { key: good })).toEqual([]);
       await keep(program.store, digestOf(key), text);
-      await expect.poll(() => program.codes(FIGURE, { key }), { timeout: 2_000 }).toEqual([]);
+      await expect.poll(() => program.codes(FIGURE, { key })).toEqual([]);
       expect(program.requests()).toHaveLength(1);
     },
   );

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
 import { type KeyStore, openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { movingClock } from '../support/moving-clock.ts';
@@ -17,6 +18,21 @@ export function openFolder() {
     path,
     cacheUrl: `sqlite:${join(path, 'figures.db')}`,
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/**
+ * Has the time by which a gateway reads issued keys anew stand still until the test is over, however busy the machine is. To
+ * be called before anything is asked by a key.
+ * @returns a function that has some milliseconds of it pass
+ */
+export function holdReadings(): (ms: number) => void {
+  let nowMs = performance.now();
+  // Not a fake timer of Vitest: its polls would have time pass.
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => now.mockRestore());
+  return (ms) => {
+    nowMs += ms;
   };
 }
 
