@@ -7,6 +7,7 @@ import { getOperationAST, parse } from 'graphql';
 import { compiled } from '../src/graphql/execution/object-builders.ts';
 import type { ObjectPlan, Shape } from '../src/graphql/execution/plan.ts';
 import { footprintOf } from '../src/graphql/request/operation-size.ts';
+import type { Prepared } from '../src/graphql/request/prepared-operation.ts';
 import { PreparedOperations } from '../src/graphql/request/prepared-operations.ts';
 import { batches, resolvers } from '../src/graphql/resolvers/generated.ts';
 import { entities } from '../src/graphql/resolvers/nodes.ts';
@@ -56,15 +57,12 @@ const KINDS: readonly [string, number, (i: number) => string][] = [
 
 const schema = createSchema({ resolvers, entities, batches });
 
-function prepared(
-  text: string,
-  name: string,
-): { readonly prepared: ReturnType<PreparedOperations['prepare']>; readonly bytes: number } {
+function prepared(text: string, name: string): { readonly prepared: Prepared; readonly bytes: number } {
   const document = parse(text);
   const operation = getOperationAST(document, name) ?? getOperationAST(document);
   if (!operation) throw new Error(`No operation in ${text}.`);
   const operations = new PreparedOperations(schema);
-  const made = operations.prepare({ text, operationName: name, document, operation, variables: {} }, true);
+  const { prepared: made } = operations.prepare({ text, operationName: name, document, operation }, true);
   const ready = made.with({});
   if (ready !== null) compile(ready.plan.root);
   return { prepared: made, bytes: footprintOf(text, made) };

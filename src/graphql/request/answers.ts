@@ -236,7 +236,7 @@ export class AnswersTable implements Shrinkable {
     shared.add(incoming.request);
     const ran = await shared.ran;
     const answer = shared.answer(ran.run);
-    // An answer that no plan has written is Apollo's answer to one request.
+    // A refusal is worded for one request.
     if (answer === null) return alone(run, incoming);
     return this.#answerAlike(answer, ran.run, incoming, plain, startedAtMs);
   }

@@ -3,7 +3,6 @@ import { untilAborted } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { createPricing } from '../cost/pricing.ts';
 import { byteLengthOf, lengthOf, type StringPieces } from '../execution/json-pieces.ts';
-import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { errorOf, formatError } from '../schema/errors.ts';
 import { runHooks } from '../schema/run-hooks.ts';
@@ -11,7 +10,7 @@ import { writeBody } from './body.ts';
 import { describeOperation, eventOf } from './operation-events.ts';
 import { extensionsOf, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { OperationsParts } from './operations-parts.ts';
-import type { PlannedOperation, ValidOperation } from './prepared-operation.ts';
+import type { PlannedOperation } from './prepared-operation.ts';
 import { shownErrors } from './shown-errors.ts';
 import { statusOf } from './statuses.ts';
 
@@ -44,17 +43,14 @@ export class Execution {
       .then((refusal) => refusal && errorOf(refusal, 400));
   }
 
-  /** @throws GraphQLError if it is too expensive to be priced */
+  /** Returns the error if it is too expensive to be priced. */
   async explain(
-    { document, operation }: ValidOperation,
-    variables: PlannedOperation['variables'],
+    { prepared: { document, operation }, variables, plan }: PlannedOperation,
     { context: { caller, warnings } }: OperationRun,
   ) {
-    const plan = planOperation(this.#parts.schema, document, operation, variables);
     const pricing = await this.#openPricing(caller.offline !== undefined);
     const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
-    if (explained instanceof Failure) throw errorOf(explained, 400);
-    return explained;
+    return explained instanceof Failure ? errorOf(explained, 400) : explained;
   }
 
   async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
@@ -82,8 +78,7 @@ export class Execution {
     const executed = await runBounded(planned, run, this.#inParts(planned, run) ?? runPlan);
     const isLong = this.tooLong(executed.data);
     const data = isLong === null ? executed.data : NULL;
-    const errors =
-      isLong === null ? executed.errors.map((error) => this.#format(error, requestId)) : [isLong];
+    const errors = isLong === null ? executed.errors.map((error) => this.format(error, requestId)) : [isLong];
     if (isLong === null && this.#deliver(run, operation, data, errors)) {
       run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
       return run.written;
@@ -121,10 +116,10 @@ export class Execution {
   /** Null unless the answer is longer than this gateway sends. */
   tooLong(text: StringPieces): GraphQLFormattedError | null {
     const { maxAnswerBytes } = this.#parts.config;
-    return isLonger(text, maxAnswerBytes) ? this.#format(answerTooLong(maxAnswerBytes)) : null;
+    return isLonger(text, maxAnswerBytes) ? this.format(answerTooLong(maxAnswerBytes)) : null;
   }
 
-  #format(error: GraphQLError, requestId?: string): GraphQLFormattedError {
+  format(error: GraphQLError, requestId?: string): GraphQLFormattedError {
     const onError = (error: unknown) => this.#parts.onError(error, 'operation', requestId);
     return formatError(error.toJSON(), error, onError);
   }
@@ -136,7 +131,7 @@ export class Execution {
     const { maxAnswerBytes } = config;
     const formatErrors = (errors: readonly GraphQLError[]) =>
       shownErrors(
-        errors.map((error) => this.#format(error, requestId)),
+        errors.map((error) => this.format(error, requestId)),
         requestId,
       );
     return delivery.runner(planned, schema, maxAnswerBytes, formatErrors, () =>

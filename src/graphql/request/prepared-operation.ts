@@ -8,7 +8,6 @@ import type { Learned } from '../../observations/planner/learned.ts';
 import { boundOf, DOCUMENTED } from '../cost/bound.ts';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../schema/selection.ts';
-import type { AskedText } from './persisted.ts';
 
 const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
@@ -92,10 +91,4 @@ function sizesOf({ listed }: Learned) {
 
 function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
   return { schema, fragments, variableValues: { ...variables } };
-}
-
-export interface ValidOperation extends AskedText {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly variables: Readonly<Record<string, unknown>>;
 }

@@ -4,7 +4,8 @@ import { BoundedCache, createLru, type Shrinkable } from '../../cache/lru.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import { footprintOf } from './operation-size.ts';
 import type { AskedText } from './persisted.ts';
-import { type Prepared, prepareOperation, type ValidOperation } from './prepared-operation.ts';
+import { type Prepared, prepareOperation } from './prepared-operation.ts';
+import type { ReadText } from './reading.ts';
 
 /** For keys that were accepted lately; others have the share below. */
 const MAX_BYTES = 64_000_000;
@@ -40,16 +41,19 @@ export class PreparedOperations implements Shrinkable {
     return entry?.prepared;
   }
 
-  /** Caches it from its second use on. */
-  prepare({ text, operationName, document, operation }: ValidOperation, isProven: boolean): Prepared {
+  /** Caches it from its second use on: `isKept` tells whether it is. */
+  prepare(
+    { text, operationName, document, operation }: ReadText & AskedText,
+    isProven: boolean,
+  ): { readonly prepared: Prepared; readonly isKept: boolean } {
     const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
     const { seen, ready } = isProven ? this.#proven : this.#unproven;
     const name = nameOf({ text, operationName });
     const digest = hash('sha1', name);
-    if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
-      ready.set(name, { prepared, bytes: footprintOf(text, prepared) });
+    const isKept = this.#proven.seen.has(digest) || this.#unproven.seen.has(digest);
+    if (isKept) ready.set(name, { prepared, bytes: footprintOf(text, prepared) });
     else seen.set(digest, true);
-    return prepared;
+    return { prepared, isKept };
   }
 
   shrink(share: number): void {

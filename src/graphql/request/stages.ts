@@ -22,8 +22,7 @@ export interface Incoming {
 }
 
 /**
- * Every operation goes through `answers( admitted( run( plan | apollo )))`: one answered before gets the same bytes,
- * others queue, equal ones in flight run once. Valid operations run by their plan; Apollo Server reads and validates
- * the rest.
+ * Every operation goes through `answers( admitted( run ))`: one answered before gets the same bytes, others queue, equal
+ * ones in flight run once. All run by their plans; Apollo Server reads the requests that aren't plain.
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;

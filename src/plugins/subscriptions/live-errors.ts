@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 import { shownErrors } from '../../graphql/request/shown-errors.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
-import { Failure } from '../../shared/errors.ts';
+import type { Failure } from '../../shared/errors.ts';
 
 /** Formats errors for clients, as the GraphQLError objects that the transport libraries expect. */
 export function liveErrors(
@@ -30,15 +30,6 @@ export function asGraphql(error: unknown): GraphQLError {
   if (error instanceof GraphQLError) return error;
   const originalError = error instanceof Error ? error : new Error(String(error));
   return new GraphQLError(originalError.message, { originalError });
-}
-
-/** Gives an error of a document its code, and drops "Did you mean" where introspection is off. */
-export function withCode(error: unknown, code: string, showsSchema = true): GraphQLError {
-  const graphqlError = asGraphql(error);
-  if (graphqlError.originalError instanceof Failure) return graphqlError;
-  const { message } = graphqlError;
-  const text = showsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
-  return reworded(graphqlError, text, { extensions: { code } });
 }
 
 export const refusedAs = ({ code, message }: Failure) => refused(code, message);

@@ -1,12 +1,8 @@
 import {
-  type DocumentNode,
   type ExecutionArgs,
-  type GraphQLError,
-  getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
-  parse,
-  validate,
+  type ValidationRule,
 } from 'graphql';
 import type { ErrorBehavior } from '../../graphql/execution/field-errors.ts';
 import { type Plan, planOperation } from '../../graphql/execution/plan.ts';
@@ -16,8 +12,9 @@ import { errorBehaviorOf, unknownOnError } from '../../graphql/request/on-error.
 import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
 import { unlisted } from '../../graphql/request/persisted.ts';
 import type { Wording } from '../../graphql/request/prefixed.ts';
+import { readText, type Unreadable, variableErrors } from '../../graphql/request/reading.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
-import { refused, refusedAs, withCode } from './live-errors.ts';
+import { refused, refusedAs } from './live-errors.ts';
 
 export type LiveRequest = {
   readonly query: string;
@@ -55,34 +52,17 @@ export function lengthOf({ query, variables }: LiveRequest): number {
 /** Makes every check that takes no call. */
 export function readOperation(
   { query, operationName, variables, onError: asked, signal }: LiveRequest,
-  rules: Parameters<typeof validate>[2],
+  rules: readonly ValidationRule[],
   { config, schema, persisted }: Pick<OperationsParts, 'config' | 'schema' | 'persisted'>,
-): ReadOperation | { readonly errors: readonly GraphQLError[] } {
+): ReadOperation | Unreadable {
   if (signal.aborted) return refused('BAD_REQUEST', 'The client has left.');
   if (!persisted.allows(query)) return refusedAs(unlisted());
   const onError = errorBehaviorOf(asked);
   if (onError === undefined) return refusedAs(unknownOnError());
   if (isDeepOperation(query)) return refused('BAD_REQUEST', TOO_DEEP);
-  let document: DocumentNode;
-  try {
-    document = parse(query, { maxTokens: config.maxTokens });
-  } catch (error) {
-    return { errors: [withCode(error, 'GRAPHQL_PARSE_FAILED')] };
-  }
-  const validationErrors = validate(schema, document, rules);
-  if (validationErrors.length > 0) {
-    return {
-      errors: validationErrors.map((error) =>
-        withCode(error, 'GRAPHQL_VALIDATION_FAILED', config.introspection),
-      ),
-    };
-  }
-  const operation = getOperationAST(document, operationName);
-  if (operation == null)
-    return refused(
-      'OPERATION_RESOLUTION_FAILURE',
-      'The request names no operation, or one that is not there.',
-    );
+  const read = readText({ text: query, operationName: operationName ?? undefined }, schema, config, rules);
+  if ('errors' in read) return read;
+  const { document, operation } = read;
   if (operation.operation !== 'subscription')
     return refused(
       'BAD_REQUEST',
@@ -90,12 +70,8 @@ export function readOperation(
     );
   const tooLong = inputRefusal(operation, variables ?? {}, config.maxListItems);
   if (tooLong !== null) return { errors: [tooLong] };
-  const { errors, coerced = {} } = getVariableValues(
-    schema,
-    operation.variableDefinitions ?? [],
-    variables ?? {},
-  );
-  if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  if (coerced === undefined) return { errors: variableErrors(operation, variables ?? {}, schema, config) };
   return {
     operation,
     onError,

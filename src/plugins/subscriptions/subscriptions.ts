@@ -4,11 +4,10 @@ import {
   getOperationAST,
   type OperationDefinitionNode,
   parse,
-  specifiedRules,
 } from 'graphql';
 import type { ComposedGateway, Entered } from '../../gateway/plugin.ts';
-import { limitRules } from '../../graphql/request/limit-rules.ts';
 import type { Wording } from '../../graphql/request/prefixed.ts';
+import { rulesOf } from '../../graphql/request/reading.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { isDeep, TOO_DEEP } from '../../shared/exact-json.ts';
@@ -42,7 +41,7 @@ export function openSubscriptions(
   const { operationTimeoutMs: timeoutMs, maxUpstreamCalls, rateLimitWaitMs } = config;
   const waitMs = Math.min(rateLimitWaitMs, timeoutMs);
   const feeds = createFeeds({ ...service, maxUpstreamCalls, timeoutMs, pollMs, waitMs, onError });
-  const rules = [...specifiedRules, ...limitRules(config)];
+  const rules = rulesOf(config);
   const places = new SubscriptionPlaces(most, admission);
   const eventWork = new EventWork();
   /** Texts are parsed in it before their caller is known. */
