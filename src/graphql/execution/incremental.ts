@@ -121,12 +121,11 @@ interface PartOutcome {
 
 interface Fragment extends PendingDelivery {
   readonly parent: Fragment | undefined;
-  readonly children: Fragment[];
+  /** The part that has its object, and where. */
+  readonly origin: RunPart;
+  readonly position: Position;
+  /** All parts with fields of it, those that are dropped included. */
   readonly parts: RunPart[];
-  /** Number of parts that are still being executed. */
-  runningParts: number;
-  /** True if the object that it belongs to has been written. */
-  isObjectWritten: boolean;
   /** `hidden`: not announced. Clients then see it as `pending` until it is `complete` or `failed`. */
   state: 'hidden' | 'pending' | 'complete' | 'failed';
 }
@@ -135,136 +134,113 @@ interface Fragment extends PendingDelivery {
 interface RunPart {
   readonly path: AnswerPath;
   readonly fragments: readonly Fragment[];
-  /** Position of the object that it belongs to; null if nothing holds it. */
+  /** The part in whose run it began, and the position of its object there; null for the first part. */
+  readonly origin: RunPart | null;
   readonly position: Position | null;
-  /** Deferred fragments of its own objects, with the positions of these. */
-  readonly nested: { readonly fragment: Fragment; readonly position: Position }[];
-  /** Parts with the fields of these fragments. */
+  /** Parts that begin in its run. */
   readonly spawned: RunPart[];
-  /** `ready`: executed but not written. `lost`: nulled by an error, or by one in a part around it. */
-  state: 'running' | 'ready' | 'lost' | 'written';
   /** True if its run has started, or never will. */
   isStarted: boolean;
-  /** The outcome, in the caller's type. */
-  outcome: unknown;
+  /** In the caller's type; null until its run is over. */
+  outcome: PartOutcome | null;
+  isWritten: boolean;
 }
 
-/** Orders all messages to clients: each part is sent once, after the part that encloses it. */
+/**
+ * Orders all messages to clients: each part is sent once, after the part that encloses it. Runs note their outcomes on
+ * their parts. What follows for a fragment is derived from its parts when somebody asks, so nothing has to be kept in
+ * step.
+ */
 class DeliveryOrder<Message extends PartOutcome> {
-  #pending = 0;
-  #changes: Delivered<Message>[] = [];
+  /** Fragments of which clients may still hear, in the order in which they were met. */
+  #open: Fragment[] = [];
+  #messages: Delivered<Message>[] = [];
 
   /** True if anything is still to be written. */
   get hasMore(): boolean {
-    return this.#pending > 0 || this.#changes.length > 0;
+    this.#advance();
+    return this.#messages.length > 0 || this.#open.some(({ state }) => state === 'pending');
   }
 
   /** Takes the messages since the last time. */
   take(): readonly Delivered<Message>[] {
-    return this.#changes.splice(0);
+    this.#advance();
+    return this.#messages.splice(0);
   }
 
-  /** Notes that the run of a part is over. */
-  noteReady(part: RunPart, isLost: boolean): void {
-    const wasLost = part.state === 'lost';
-    if (!wasLost) part.state = isLost ? 'lost' : 'ready';
-    for (const other of part.spawned) {
-      if (part.state === 'lost' || isGone(other.position)) this.#giveUp(other);
-    }
-    if (wasLost) return;
-    for (const fragment of part.fragments) {
-      fragment.runningParts -= 1;
-      if (fragment.state !== 'pending') continue;
-      if (isLost) this.#fail(fragment, part);
-      else if (fragment.runningParts === 0) this.#complete(fragment);
-    }
+  add(fragment: Fragment): void {
+    this.#open.push(fragment);
   }
 
-  /** Drops a part whose parent is lost: clients are not told of it. */
-  #giveUp(part: RunPart): void {
-    const wasRunning = part.state === 'running';
-    part.state = 'lost';
-    for (const fragment of part.fragments) {
-      fragment.parts.splice(fragment.parts.indexOf(part), 1);
-      if (wasRunning) fragment.runningParts -= 1;
-    }
-    for (const other of part.spawned) this.#giveUp(other);
+  /** What has happened since the last time may announce fragments, and end others. */
+  #advance(): void {
+    let before: number;
+    do {
+      before = this.#messages.length;
+      for (const fragment of this.#open) if (isDue(fragment)) this.#announce(fragment);
+      for (const fragment of this.#open) if (fragment.state === 'pending') this.#endIfOver(fragment);
+      this.#open = this.#open.filter(isOpen);
+    } while (this.#messages.length > before);
   }
 
-  /** Records that a part was written, so that the parts nested in it may be announced. */
-  noteWritten(part: RunPart): void {
-    if (part.state === 'lost') return;
-    part.state = 'written';
-    const nested = part.nested.filter(({ position }) => !isGone(position)).map(({ fragment }) => fragment);
-    for (const fragment of nested) fragment.isObjectWritten = true;
-    const announced = nested.filter((fragment) => this.#announce(fragment));
-    for (const fragment of announced) this.#proceed(fragment);
-  }
-
-  /** Announces a fragment as pending, once the enclosing one has been written. */
-  #announce(fragment: Fragment): boolean {
-    if (!isDue(fragment)) return false;
+  #announce(fragment: Fragment): void {
     fragment.state = 'pending';
     const { id, path, label } = fragment;
-    this.#pending += 1;
-    this.#changes.push({ kind: 'pending', of: { id, path, label } });
-    return true;
+    this.#messages.push({ kind: 'pending', of: { id, path, label } });
   }
 
-  /** Completes or fails an announced fragment whose parts have been executed meanwhile. */
-  #proceed(fragment: Fragment): void {
-    const lost = fragment.parts.find(({ state }) => state === 'lost');
-    if (lost !== undefined) this.#fail(fragment, lost);
-    else if (fragment.runningParts === 0) this.#complete(fragment);
-  }
-
-  #complete(fragment: Fragment): void {
-    const readyParts = fragment.parts.filter(({ state }) => state === 'ready');
-    this.#pending -= 1;
-    fragment.state = 'complete';
-    const parts = readyParts.map((part) => ({ path: part.path, part: part.outcome as Message }));
-    this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
-    for (const part of readyParts) this.noteWritten(part);
-    this.#proceedWithin(fragment);
-  }
-
-  /** Continues with the fragments nested in one that is written. */
-  #proceedWithin({ children }: Fragment): void {
-    for (const child of children) {
-      if (this.#announce(child)) this.#proceed(child);
-      else if (child.state === 'hidden' && isOver(child)) this.#proceedWithin(child);
-    }
-  }
-
-  #fail(fragment: Fragment, part: RunPart): void {
-    this.#pending -= 1;
-    fragment.state = 'failed';
-    this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Message });
+  #endIfOver(fragment: Fragment): void {
+    const parts = fragment.parts.filter((part) => !isDropped(part));
+    const lost = parts.find(({ outcome }) => outcome?.isLost);
+    if (lost === undefined && parts.some(({ outcome }) => outcome === null)) return;
+    fragment.state = lost === undefined ? 'complete' : 'failed';
+    const written = lost === undefined ? parts.filter(({ isWritten }) => !isWritten) : [];
+    for (const part of written) part.isWritten = true;
+    this.#messages.push({
+      kind: 'fragment',
+      of: fragment,
+      parts: written.map(({ path, outcome }) => ({ path, part: outcome as Message })),
+      failed: (lost?.outcome ?? null) as Message | null,
+    });
   }
 }
 
-function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>): RunPart {
-  return {
-    fragments: [],
-    nested: [],
-    spawned: [],
-    state: 'running',
-    isStarted: false,
-    outcome: undefined,
-    ...given,
-  };
+/** True if clients are not told of it, since it belongs to something that an error nulled. */
+function isDropped({ origin, position }: RunPart): boolean {
+  if (origin === null || origin.outcome === null) return false;
+  return origin.outcome.isLost || isDropped(origin) || isGone(position);
 }
 
-/** True if a fragment may be announced: its object and the enclosing fragment are written. */
-function isDue({ isObjectWritten, state, parent, parts }: Fragment): boolean {
-  return isObjectWritten && state === 'hidden' && isOver(parent) && parts.length > 0;
+/** True if its object is written. */
+function isPlaced({ origin, position }: Fragment): boolean {
+  return origin.isWritten && !isGone(position);
 }
 
-/** True if a fragment is written, or had no fields of its own beside the enclosing one's. */
+/** True if it may be announced: its object and the enclosing fragment are written. */
+function isDue(fragment: Fragment): boolean {
+  const { state, parent } = fragment;
+  return state === 'hidden' && isOver(parent) && isPlaced(fragment) && !isEmpty(fragment);
+}
+
+/** True if it has no fields of its own beside the enclosing one's. */
+function isEmpty({ parts }: Fragment): boolean {
+  return parts.every(isDropped);
+}
+
+/** True if a fragment is written, or has nothing to be written. */
 function isOver(fragment: Fragment | undefined): boolean {
   if (fragment === undefined || fragment.state === 'complete') return true;
-  const { isObjectWritten, parts, parent } = fragment;
-  return fragment.state === 'hidden' && isObjectWritten && parts.length === 0 && isOver(parent);
+  return fragment.state === 'hidden' && isPlaced(fragment) && isEmpty(fragment) && isOver(fragment.parent);
+}
+
+/** False if clients will hear no more of it. */
+function isOpen({ state, origin, position }: Fragment): boolean {
+  if (state !== 'hidden') return state === 'pending';
+  return origin.outcome === null || !(origin.outcome.isLost || isDropped(origin) || isGone(position));
+}
+
+function openPart(given: Pick<RunPart, 'path' | 'fragments' | 'origin' | 'position'>): RunPart {
+  return { spawned: [], isStarted: false, outcome: null, isWritten: false, ...given };
 }
 
 /** True if a value or one of its ancestors was nulled by an error. */
@@ -314,7 +290,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#write = write;
     this.#failedPart = failedPart;
     this.#onChange = onChange;
-    this.#first = openPart({ path: [], position: null });
+    this.#first = openPart({ path: [], fragments: [], origin: null, position: null });
     this.#batchPool = new BatchPool(() => this.#pausedRuns > 0, parts.onPause);
   }
 
@@ -325,8 +301,8 @@ export class IncrementalRun<Message extends PartOutcome> {
     const run = this.#open(this.#first, { holder, root }, () => undefined);
     try {
       const executed = await run.answer();
-      this.#order.noteReady(this.#first, run.isLost);
-      this.#order.noteWritten(this.#first);
+      this.#first.outcome = { isLost: run.isLost };
+      this.#first.isWritten = !run.isLost;
       return executed;
     } finally {
       this.#runs.delete(run);
@@ -403,13 +379,11 @@ export class IncrementalRun<Message extends PartOutcome> {
       }
       for (const usage of begins) {
         const parent = usage.parent && findFragment(usage.parent);
-        const fragment = this.#openFragment(path, usage.label, parent);
-        here.set(usage, fragment);
-        part.nested.push({ fragment, position });
+        here.set(usage, this.#openFragment({ path, label: usage.label, parent, origin: part, position }));
       }
       for (const { usages, plan } of groups) {
         const fragments = usages.flatMap((usage) => findFragment(usage) ?? []);
-        const added = this.#add(part, openPart({ path, fragments, position }));
+        const added = this.#add(part, openPart({ path, fragments, origin: part, position }));
         const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
         run.add(() => {
           void this.#start(added, this.#open(added, { holder, root: { plan, object } }, findFragment));
@@ -427,19 +401,9 @@ export class IncrementalRun<Message extends PartOutcome> {
     return undefined;
   }
 
-  #openFragment(path: AnswerPath, label: string | undefined, parent: Fragment | undefined): Fragment {
-    const fragment: Fragment = {
-      id: this.#nextId++,
-      path,
-      label,
-      parent,
-      children: [],
-      parts: [],
-      runningParts: 0,
-      isObjectWritten: false,
-      state: 'hidden',
-    };
-    parent?.children.push(fragment);
+  #openFragment(given: Omit<Fragment, 'id' | 'parts' | 'state'>): Fragment {
+    const fragment: Fragment = { id: this.#nextId++, parts: [], state: 'hidden', ...given };
+    this.#order.add(fragment);
     return fragment;
   }
 
@@ -448,10 +412,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#running += 1;
     this.#pausedRuns += 1;
     origin.spawned.push(part);
-    for (const fragment of part.fragments) {
-      fragment.parts.push(part);
-      fragment.runningParts += 1;
-    }
+    for (const fragment of part.fragments) fragment.parts.push(part);
     return part;
   }
 
@@ -470,7 +431,6 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#drop(part);
     this.#running -= 1;
     part.outcome = outcome;
-    this.#order.noteReady(part, outcome.isLost);
     this.#onChange();
   }
 
