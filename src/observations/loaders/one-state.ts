@@ -1,4 +1,5 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
+import { type Job, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import type { Outcome } from '../fetch.ts';
 import { type Demand, keyOf, nameOfYears } from '../planner/demand.ts';
 
@@ -18,134 +19,208 @@ function isSameValue(one: ObservationRecord, other: ObservationRecord): boolean 
   return isSame('value') && isSameIfAny('estimateLow') && isSameIfAny('estimateHigh');
 }
 
-/** Null for a figure that occurs several times. */
-function byFigure(rows: Rows): Map<string, ObservationRecord | null> {
-  const records = new Map<string, ObservationRecord | null>();
+/** Rows that are named in one step: a name takes some microseconds. */
+const STEP_ROWS = 100;
+
+/** The name of the figure of each row. */
+function* figuresOf(rows: Rows): Steps<readonly string[]> {
+  const figures: string[] = [];
   for (const row of rows) {
-    const figure = figureOf(row);
+    figures.push(figureOf(row));
+    if (figures.length % STEP_ROWS === 0) yield;
+  }
+  return figures;
+}
+
+/** Null for a figure that occurs several times. */
+function byFigure(figures: readonly string[], rows: Rows): Map<string, ObservationRecord | null> {
+  const records = new Map<string, ObservationRecord | null>();
+  for (const [i, figure] of figures.entries()) {
+    const row = rows[i] as ObservationRecord;
     const record = records.get(figure);
     records.set(figure, record === undefined || record === row ? row : null);
   }
   return records;
 }
 
+/** Outcomes that are not, or not all, indexed yet. */
+interface ResolvedSet {
+  readonly demands: readonly Demand[];
+  readonly outcomes: readonly Outcome[];
+  /** The first that is not indexed. */
+  next: number;
+}
+
 /**
  * Makes an operation show each figure in one state. A figure may be cached as the latest and in its series, from
  * answers between which it was revised; both have one identifier, by which clients normalise. What is resolved first
- * stands, unless a later demand accepts nothing that old.
+ * stands, unless a later demand accepts nothing that old. Many rows are resolved in turns.
  */
-export function createOneState() {
-  /** Resolved outcomes that aren't indexed yet. */
-  const sets: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
+export class OneState {
+  readonly #job: Job;
+  /** Resolved in the order in which they came; all who wait for the index work off the same queue. */
+  readonly #sets: ResolvedSet[] = [];
   /** By pair; null while all demands are of one kind, so that none can differ. */
-  let recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
-  let kind: string | null = null;
-  /** Lists of rows of other routes, with what they resolved to: many fields may select the same one. */
-  const lists = new Map<Rows, Rows>();
+  #recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
+  #kind: string | null = null;
+  /** Lists of rows, with what they resolved to: many fields may select the same one. */
+  readonly #ofAnyAge = new Map<Rows, Rows>();
+  readonly #ofBoundedAge = new Map<Rows, Rows>();
+  readonly #ofOthers = new Map<Rows, PromiseOrValue<Rows>>();
   /** Rows of other routes may lack some fields. */
-  const rowsOfOthers = new Set<ObservationRecord>();
+  readonly #rowsOfOthers = new Set<ObservationRecord>();
 
-  function note(pair: string, rows: Rows): void {
-    const ofPair = recordsByPair?.get(pair);
-    if (ofPair === undefined) recordsByPair?.set(pair, byFigure(rows));
-    else
-      for (const [figure, row] of byFigure(rows)) {
-        const state = ofPair.get(figure);
-        if (state === undefined || (row !== null && isByOthersAlone(state, row))) ofPair.set(figure, row);
+  constructor(job: Job) {
+    this.#job = job;
+  }
+
+  /** At once unless there is much to resolve. */
+  of(demands: readonly Demand[], outcomes: readonly Outcome[]): PromiseOrValue<readonly Outcome[]> {
+    const first = demands[0];
+    if (first === undefined) return outcomes;
+    const { mode, years, maxAgeMs } = first;
+    // Ranges may differ from pair to pair within a set.
+    const setName = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${this.#sets.length}`} ${maxAgeMs}`;
+    this.#kind ??= setName;
+    if (this.#recordsByPair === null && this.#kind === setName) {
+      this.#sets.push({ demands, outcomes, next: 0 });
+      return outcomes;
+    }
+    return timeSliced(this.#job, this.#resolving(demands, outcomes));
+  }
+
+  /** For rows of other routes. */
+  ofRows(rows: Rows): PromiseOrValue<Rows> {
+    const before = this.#ofOthers.get(rows);
+    if (before !== undefined) return before;
+    const resolving = timeSliced(this.#job, this.#resolvingOthers(rows));
+    this.#ofOthers.set(rows, resolving);
+    if (resolving instanceof Promise) void resolving.then((resolved) => this.#ofOthers.set(rows, resolved));
+    return resolving;
+  }
+
+  *#resolving(demands: readonly Demand[], outcomes: readonly Outcome[]): Steps<readonly Outcome[]> {
+    yield* this.#indexing();
+    const resolved: Outcome[] = [];
+    for (const [i, outcome] of outcomes.entries()) {
+      const demand = demands[i];
+      if (outcome instanceof Error || demand === undefined) resolved.push(outcome);
+      else
+        resolved.push(
+          yield* this.#inOneState(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY),
+        );
+      yield;
+    }
+    return resolved;
+  }
+
+  *#resolvingOthers(rows: Rows): Steps<Rows> {
+    yield* this.#indexing();
+    for (const row of rows) this.#rowsOfOthers.add(row);
+    const states = new Map<ObservationRecord, ObservationRecord>();
+    for (const [pair, some] of Map.groupBy(rows, keyOf)) {
+      const ofPair = yield* this.#inOneState(pair, some, true);
+      for (const [i, state] of ofPair.entries()) states.set(some[i] as ObservationRecord, state);
+      yield;
+    }
+    return rows.map((row) => states.get(row) ?? row);
+  }
+
+  /** Once it is over, no set is left to index, and none will come. */
+  *#indexing(): Steps<void> {
+    this.#recordsByPair ??= new Map();
+    for (let set = this.#sets[0]; set !== undefined; set = this.#sets[0]) {
+      const { demands, outcomes, next } = set;
+      const [demand, outcome] = [demands[next], outcomes[next]];
+      if (demand !== undefined && outcome !== undefined && !(outcome instanceof Error)) {
+        const figures = yield* figuresOf(outcome);
+        // Another may have indexed it meanwhile.
+        if (set.next === next) this.#note(demand.pairKey, byFigure(figures, outcome));
       }
+      if (set.next === next) set.next += 1;
+      if (set.next >= demands.length && this.#sets[0] === set) this.#sets.shift();
+      yield;
+    }
   }
 
-  function isByOthersAlone(state: ObservationRecord | null, row: ObservationRecord): boolean {
-    return state !== null && rowsOfOthers.has(state) && !rowsOfOthers.has(row);
+  *#inOneState(pair: string, rows: Rows, isAnyAge: boolean): Steps<Rows> {
+    const lists = isAnyAge ? this.#ofAnyAge : this.#ofBoundedAge;
+    const before = lists.get(rows);
+    if (before !== undefined || rows.length === 0) return before ?? rows;
+    const figures = yield* figuresOf(rows);
+    const resolved = lists.get(rows) ?? this.#resolved(pair, rows, figures, isAnyAge);
+    lists.set(rows, resolved);
+    return resolved;
   }
 
-  function index(): void {
-    if (recordsByPair !== null) return;
-    recordsByPair = new Map();
-    for (const { demands, outcomes } of sets.splice(0))
-      for (const [i, { pairKey }] of demands.entries()) {
-        const outcome = outcomes[i];
-        if (outcome !== undefined && !(outcome instanceof Error)) note(pairKey, outcome);
-      }
-  }
-
-  function inOneStateOf(pair: string, rows: Rows, isAnyAge: boolean): Rows {
-    const ofPair = recordsByPair?.get(pair);
-    if (ofPair === undefined || rows.length === 0) {
-      note(pair, rows);
+  #resolved(pair: string, rows: Rows, figures: readonly string[], isAnyAge: boolean): Rows {
+    const newRecords = byFigure(figures, rows);
+    const ofPair = this.#recordsByPair?.get(pair);
+    if (ofPair === undefined) {
+      this.#note(pair, newRecords);
       return rows;
     }
-    const newRecords = byFigure(rows);
     let isOther = false;
-    const states = rows.map((row) => {
-      const figure = figureOf(row);
+    const states = rows.map((row, i) => {
+      const figure = figures[i] as string;
       const state = newRecords.get(figure) === null ? null : ofPair.get(figure);
       if (state == null || state === row || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
       // With equal values, each keeps the form of its own route.
-      if (rowsOfOthers.has(state) !== rowsOfOthers.has(row) && isSameValue(state, row)) return row;
+      if (this.#rowsOfOthers.has(state) !== this.#rowsOfOthers.has(row) && isSameValue(state, row))
+        return row;
       isOther = true;
       return state;
     });
-    note(pair, states);
+    this.#note(pair, isOther ? byFigure(figures, states) : newRecords);
     return isOther ? states : rows;
   }
 
-  return {
-    of(demands: readonly Demand[], outcomes: readonly Outcome[]): readonly Outcome[] {
-      const first = demands[0];
-      if (first === undefined) return outcomes;
-      const { mode, years, maxAgeMs } = first;
-      // Ranges may differ from pair to pair within a set.
-      const setName = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${sets.length}`} ${maxAgeMs}`;
-      kind ??= setName;
-      if (recordsByPair === null && kind === setName) {
-        sets.push({ demands, outcomes });
-        return outcomes;
+  #note(pair: string, records: Map<string, ObservationRecord | null>): void {
+    const ofPair = this.#recordsByPair?.get(pair);
+    if (ofPair === undefined) this.#recordsByPair?.set(pair, records);
+    else
+      for (const [figure, row] of records) {
+        const state = ofPair.get(figure);
+        if (state === undefined || (row !== null && this.#isByOthersAlone(state, row)))
+          ofPair.set(figure, row);
       }
-      index();
-      return outcomes.map((outcome, i) => {
-        const demand = demands[i];
-        if (outcome instanceof Error || demand === undefined) return outcome;
-        return inOneStateOf(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY);
-      });
-    },
-    /** For rows of other routes. */
-    ofRows(rows: Rows): Rows {
-      const resolved = lists.get(rows);
-      if (resolved !== undefined) return resolved;
-      index();
-      for (const row of rows) rowsOfOthers.add(row);
-      const pairs = Map.groupBy(rows, keyOf);
-      const states = new Map<ObservationRecord, ObservationRecord>();
-      for (const [pair, some] of pairs)
-        for (const [i, state] of inOneStateOf(pair, some, true).entries())
-          states.set(some[i] as ObservationRecord, state);
-      const inOneState = rows.map((row) => states.get(row) ?? row);
-      lists.set(rows, inOneState);
-      return inOneState;
-    },
-  };
+  }
+
+  #isByOthersAlone(state: ObservationRecord | null, row: ObservationRecord): boolean {
+    return state !== null && this.#rowsOfOthers.has(state) && !this.#rowsOfOthers.has(row);
+  }
 }
 
 /**
  * Replaces figures by their newest states, among outcomes that came together.
  * @param outcomes by the names of the demands
  */
-export function renewTogether(demands: readonly Demand[], outcomes: Map<string, unknown>): void {
+export function* renewedTogether(
+  demands: readonly Demand[],
+  outcomes: ReadonlyMap<string, unknown>,
+): Steps<ReadonlyMap<string, Rows>> {
+  const renewed = new Map<string, Rows>();
   for (const some of Map.groupBy(demands, ({ pairKey }) => pairKey).values()) {
-    const lists = some.flatMap(({ name }) => {
+    yield;
+    const lists: { readonly name: string; readonly rows: Rows; readonly figures: readonly string[] }[] = [];
+    for (const { name } of some.length < 2 ? [] : some) {
       const rows = outcomes.get(name);
-      return Array.isArray(rows) ? [{ name, rows: rows as Rows }] : [];
-    });
+      if (Array.isArray(rows)) lists.push({ name, rows, figures: yield* figuresOf(rows) });
+    }
     if (lists.length < 2) continue;
     const newest = new Map<string, ObservationRecord | null>();
-    for (const { rows } of lists)
-      for (const [figure, row] of byFigure(rows)) {
+    for (const { rows, figures } of lists)
+      for (const [figure, row] of byFigure(figures, rows)) {
         const newestRecord = newest.get(figure);
         const isNewer = newestRecord == null || row === null || row.fetchedAtMs > newestRecord.fetchedAtMs;
         if (newestRecord !== null && isNewer) newest.set(figure, row);
       }
-    for (const { name, rows } of lists)
-      outcomes.set(name, rows.length === 0 ? rows : rows.map((row) => newest.get(figureOf(row)) ?? row));
+    for (const { name, rows, figures } of lists)
+      if (rows.length > 0)
+        renewed.set(
+          name,
+          rows.map((row, i) => newest.get(figures[i] as string) ?? row),
+        );
   }
+  return renewed;
 }

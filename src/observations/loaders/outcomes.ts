@@ -2,7 +2,14 @@ import DataLoader from 'dataloader';
 import { observations } from '../../service/endpoints.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Sending } from '../../service/sending.ts';
-import { mapValue, type PromiseOrValue, type Steps, timeSliced, whenAll } from '../../shared/async/turns.ts';
+import {
+  mapValue,
+  type PromiseOrValue,
+  type Steps,
+  timeSliced,
+  whenAll,
+  yieldToEventLoop,
+} from '../../shared/async/turns.ts';
 import { asError } from '../../shared/errors.ts';
 import { type Figures, type Outcome, WrongGuess } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
@@ -10,7 +17,7 @@ import type { BatchGate } from './batch-gate.ts';
 import type { CallOrder } from './call-order.ts';
 import type { Doubts } from './doubts.ts';
 import type { Effort } from './effort.ts';
-import { createOneState, renewTogether } from './one-state.ts';
+import { OneState, renewedTogether } from './one-state.ts';
 
 export interface FiguresMeans {
   readonly sending: Sending;
@@ -42,6 +49,9 @@ class Pending {
 /** Demands that take less than a turn to make and look up. */
 export const FEW = 250;
 
+/** Fields that have waited for more demands than this go on in a turn each, however many wait for the same ones. */
+const FEW_TOGETHER = 100;
+
 /**
  * The outcomes of one operation's demands. A demand is new, pending, or resolved. Resolved ones are there
  * synchronously; DataLoader gathers the rest, the demands of a field as one set, since a promise for each of
@@ -53,34 +63,49 @@ export class OperationOutcomes {
   /** By name of the demand: its outcome, or while it is pending its set. */
   readonly #outcomes = new Map<string, Outcome | Pending>();
   readonly #loader: DataLoader<Missing & { readonly isGuess: boolean }, null>;
-  readonly oneState = createOneState();
+  readonly oneState: OneState;
   /** True if cached figures wait for all others, since some field bounds their age. */
   isTogether = false;
 
   constructor(means: FiguresMeans, doubts: Doubts) {
     this.#means = means;
     this.#doubts = doubts;
+    this.oneState = new OneState(means.sending.caller);
     this.#loader = new DataLoader((sets) => this.#fetchAll(sets), {
       cache: false,
       batchScheduleFn: (leave) => means.batchGate.whenOpen(leave),
     });
   }
 
-  /** Synchronous if all demands are resolved. */
+  /** Synchronous if all demands are resolved, unless there are many. */
   of<Result>(
     demands: readonly Demand[],
     make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
     isGuess = false,
   ): PromiseOrValue<Result> {
     const pending = this.#ask(demands, isGuess);
-    if (pending.length === 0) return make(this.#resolved(demands));
-    return whenAll(pending.map(({ over }) => over)).then(() => {
+    if (pending.length === 0) return this.#made(demands, make);
+    const goOn = () => {
       // A wrong guess leaves no outcome: what is wanted of it is asked for again, once.
       const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
       if (mayBeUnmet && demands.some((demand) => !this.#outcomes.has(this.#nameOf(demand))))
         return this.of(demands, make);
-      return make(this.#resolved(demands));
-    });
+      return this.#made(demands, make);
+    };
+    const over = whenAll(pending.map((set) => set.over));
+    if (demands.length <= FEW_TOGETHER) return over.then(goOn);
+    const { sending, batchGate } = this.#means;
+    return over.then(() => batchGate.closeDuring(yieldToEventLoop(sending.caller))).then(goOn);
+  }
+
+  #made<Result>(
+    demands: readonly Demand[],
+    make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
+  ): PromiseOrValue<Result> {
+    const resolved = this.#resolved(demands);
+    return resolved instanceof Promise
+      ? this.#means.batchGate.closeDuring(resolved).then(make)
+      : make(resolved);
   }
 
   /** Fetches the new demands; returns the sets that any of them wait for. */
@@ -105,7 +130,7 @@ export class OperationOutcomes {
     return pendingSet.over === null ? [...pending] : [pendingSet, ...pending];
   }
 
-  #resolved(demands: readonly Demand[]): readonly Outcome[] {
+  #resolved(demands: readonly Demand[]): PromiseOrValue<readonly Outcome[]> {
     const outcomes = demands.map(
       (demand) => this.outcomeOf(demand) ?? new Error(`No outcome of ${demand.key}.`),
     );
@@ -188,11 +213,13 @@ export class OperationOutcomes {
     const areLooked = rest.every((set) => set.missingAsOf === missingAsOf);
     const from = isGuess ? { ...sending, isGuess: () => true } : sending;
     const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
+    const renewed = this.isTogether
+      ? await timeSliced(sending.caller, renewedTogether(demands, outcomes))
+      : null;
     outcomes.forEach((outcome, name) => {
       if (outcome instanceof WrongGuess) this.#outcomes.delete(name);
-      else this.#outcomes.set(name, outcome);
+      else this.#outcomes.set(name, renewed?.get(name) ?? outcome);
     });
-    if (this.isTogether) renewTogether(demands, this.#outcomes);
     return sets.map(() => null);
   }
 }
