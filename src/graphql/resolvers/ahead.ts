@@ -85,7 +85,7 @@ interface WantedFigures {
     codes: readonly string[],
     context: GraphContext,
     isGuess: boolean,
-  ) => Promise<unknown> | undefined;
+  ) => PromiseOrValue<unknown>;
 }
 
 /** Need only the codes of countries. */
@@ -132,7 +132,12 @@ function prefetchFigures(
     if (!loaders.mayGuess(isGuess)) return null;
     // The path of these keys is known once the countries are there.
     doubtKeys(context, metricKeys);
-    return whenAll(wanted.map(({ askFor }) => askFor(codes, context, isGuess)));
+    return whenAll(
+      wanted.map(({ askFor }) => {
+        const coming = askFor(codes, context, isGuess);
+        return coming instanceof Promise ? coming.catch(() => {}) : coming;
+      }),
+    );
   } catch {
     // The field reports the error.
     return null;
@@ -158,9 +163,12 @@ function latestBy(args: object, field: RowsField): WantedFigures {
   return {
     metricKeys: [metricKey],
     askFor(countryCodes, context, isGuess) {
-      prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
+      const { observations } = context.loaders;
+      const asking = prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
       const wanted = { mode: 'latest', isNational: true, countryCodes, metricKeys: [metricKey] } as const;
-      return context.loaders.observations.prefetch({ ...wanted, maxAgeMs }, isGuess);
+      return asking instanceof Promise
+        ? asking.then(() => observations.prefetch({ ...wanted, maxAgeMs }, isGuess))
+        : observations.prefetch({ ...wanted, maxAgeMs }, isGuess);
     },
   };
 }

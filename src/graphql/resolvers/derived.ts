@@ -1,11 +1,12 @@
 import { responsePathAsArray } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
 import type { Outcome } from '../../observations/fetch.ts';
+import { madeInTurns } from '../../observations/loaders/in-turns.ts';
 import type { WantedFigure } from '../../observations/loaders/operands.ts';
-import { keyOf } from '../../observations/planner/demand.ts';
+import { keyOf, pairKey } from '../../observations/planner/demand.ts';
 import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
-import type { ObservationRecord } from '../../service/records/observations.ts';
+import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { quotientOf as decimalQuotientOf, differenceOf, percentAbove } from '../../shared/decimals.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -228,9 +229,16 @@ function warningOf({ warnings }: GraphContext, info: BatchInfo): Warn {
 }
 
 /** Warns of figures that would be candidates for comparison if their periods could be parsed. */
-function warnOfOperands(outcomes: readonly Outcome[], context: GraphContext, info: BatchInfo): void {
-  for (const outcome of outcomes)
+function warnedOfOperands(
+  outcomes: readonly Outcome[],
+  context: GraphContext,
+  info: BatchInfo,
+): PromiseOrValue<readonly Outcome[]> {
+  if (!mayBeUnreadable()) return outcomes;
+  const warning = madeInTurns(context, [...new Set(outcomes)], (outcome) => {
     if (!(outcome instanceof Error)) warnedOfPeriods(context, () => info.pathOf(0), outcome);
+  });
+  return mapValue(warning, () => outcomes);
 }
 
 function wantedFor(
@@ -238,7 +246,10 @@ function wantedFor(
   year: number,
   otherKeys: { readonly countryCode?: string; readonly metricKey?: string } = {},
 ): WantedFigure {
-  return { countryCode, metricKey, ...otherKeys, year, period, isNational: locationName === null };
+  const pair = { countryCode, metricKey, ...otherKeys };
+  // Its name is looked up several times for each of a great many.
+  const key = pairKey(pair.countryCode, pair.metricKey);
+  return { ...pair, pairKey: key, year, period, isNational: locationName === null };
 }
 
 /** The loaded rows comparable with a figure; an Error if they could not be loaded. */
@@ -306,9 +317,15 @@ function operandsOf(
   context: GraphContext,
   warn: (i: number) => ReturnType<typeof severalWarning>,
 ): PromiseOrValue<readonly Operand[]> {
-  const counterparts = rows.map((row, i) => findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year));
-  return mapValue(latestOf(wanted, counterparts, context), (latest) =>
-    rows.map((row, i) => operandIn(counterparts[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i))),
+  const finding = madeInTurns(context, rows, (row, i) =>
+    findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year),
+  );
+  return mapValue(finding, (counterparts) =>
+    mapValue(latestOf(wanted, counterparts, context), (latest) =>
+      madeInTurns(context, rows, (row, i) =>
+        operandIn(counterparts[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i)),
+      ),
+    ),
   );
 }
 
@@ -323,22 +340,28 @@ function compared(
     const yearFor = ({ year }: ObservationRecord) => since ?? year - 1;
     const parents = rows.flatMap(({ year }, parent) => (since == null || since < year ? [parent] : []));
     const parentRows = parents.map((parent) => rows[parent] as ObservationRecord);
-    const wanted = parentRows.map((row) => wantedFor(row, yearFor(row)));
     const values: (number | Error | null)[] = rows.map(() => null);
-    return mapValue(context.loaders.observations.operands.series(wanted), (outcomes) => {
-      warnOfOperands(outcomes, context, info);
+    const { operands } = context.loaders.observations;
+    const wanting = madeInTurns(context, parentRows, (row) => wantedFor(row, yearFor(row)));
+    return mapValue(wanting, (wanted) =>
+      mapValue(operands.series(wanted), (outcomes) =>
+        mapValue(warnedOfOperands(outcomes, context, info), () => valuesBy(wanted, outcomes)),
+      ),
+    );
+
+    function valuesBy(wanted: readonly WantedFigure[], outcomes: readonly Outcome[]) {
       const warnOfOperand = (i: number) => severalWarning(context, info, parents[i] ?? 0);
       return mapValue(operandsOf(parentRows, wanted, outcomes, context, warnOfOperand), (operands) => {
-        for (const [i, row] of parentRows.entries()) {
+        const deriving = madeInTurns(context, parentRows, (row, i) => {
           const parent = parents[i] ?? 0;
           const earlier = operands[i] ?? gapIn(outcomes[i] ?? [], row, yearFor(row));
-          if (earlier === null) continue;
+          if (earlier === null) return;
           if (earlier instanceof Error) values[parent] = earlier;
           else values[parent] = derivedFrom(row, earlier, parent);
-        }
-        return values;
+        });
+        return mapValue(deriving, () => values);
       });
-    });
+    }
 
     function derivedFrom(row: ObservationRecord, earlier: ObservationRecord | Misfit, parent: number) {
       const value = earlier instanceof Misfit ? earlier : derive(row, earlier);
@@ -376,26 +399,32 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
+  const { operands } = context.loaders.observations;
   const existing = existingNames('metrics', context, () => info.pathOf(0), [metricKey]);
   return mapValue(existing, ([key]) => {
     if (key === undefined) return rows.map(() => null);
-    const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
-    return mapValue(context.loaders.observations.operands.preferLatest(wanted), (outcomes) => {
-      warnOfOperands(outcomes, context, info);
-      const warnOfOperand = (parent: number) => severalWarning(context, info, parent);
-      return mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
-        rows.map((row, parent) => {
-          const divisor = operands[parent] ?? yearsApart(outcomes[parent] ?? [], row, key);
-          if (divisor === null || divisor instanceof Error) return divisor;
-          if (divisor instanceof Misfit) return warn(row, parent, divisor);
-          const value = quotientOf(row, divisor);
-          if (value instanceof Misfit) return warn(row, parent, value);
-          const unit = `${row.unit} / ${divisor.unit}`;
-          return { value, unit, year: row.year, operands: [row, divisor] };
-        }),
-      );
-    });
+    const wanting = madeInTurns(context, rows, (row) => wantedFor(row, row.year, { metricKey: key }));
+    return mapValue(wanting, (wanted) =>
+      mapValue(operands.preferLatest(wanted), (outcomes) =>
+        mapValue(warnedOfOperands(outcomes, context, info), () => ratiosBy(key, wanted, outcomes)),
+      ),
+    );
   });
+
+  function ratiosBy(key: string, wanted: readonly WantedFigure[], outcomes: readonly Outcome[]) {
+    const warnOfOperand = (parent: number) => severalWarning(context, info, parent);
+    return mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
+      madeInTurns(context, rows, (row, parent) => {
+        const divisor = operands[parent] ?? yearsApart(outcomes[parent] ?? [], row, key);
+        if (divisor === null || divisor instanceof Error) return divisor;
+        if (divisor instanceof Misfit) return warn(row, parent, divisor);
+        const value = quotientOf(row, divisor);
+        if (value instanceof Misfit) return warn(row, parent, value);
+        const unit = `${row.unit} / ${divisor.unit}`;
+        return { value, unit, year: row.year, operands: [row, divisor] };
+      }),
+    );
+  }
 };
 
 /** The misfit to warn of if the year has no divisor, but other years have; otherwise null. */
@@ -420,30 +449,47 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
       ? [...COVERED_COUNTRIES]
       : existingNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
   const sign = direction === 'ASC' ? -1 : 1;
+  const { operands } = context.loaders.observations;
   return mapValue(existing, (codes) => {
-    const groups = [...Map.groupBy(rows.filter(isNational), groupOf).values()].map((some): RankGroup => {
+    const rowsByGroup = [...Map.groupBy(rows.filter(isNational), groupOf).values()];
+    const grouping = madeInTurns(context, rowsByGroup, (some): RankGroup => {
       const [first] = some as [ObservationRecord];
       return {
         rows: some,
         wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
       };
     });
-    const wanted = groups.flatMap((group) => group.wanted);
-    const answered = context.loaders.observations.operands.preferLatest(wanted);
-    const decided = among == null ? withoutUnlisted(wanted, answered, context) : answered;
-    return mapValue(decided, (outcomes) => {
-      warnOfOperands(outcomes, context, info);
-      const counterparts = groups.flatMap((group, i) =>
-        counterpartsFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
+    return mapValue(grouping, (groups) => {
+      const wanted = groups.flatMap((group) => group.wanted);
+      const answered = operands.preferLatest(wanted);
+      const decided = among == null ? withoutUnlisted(wanted, answered, context) : answered;
+      return mapValue(decided, (outcomes) =>
+        mapValue(warnedOfOperands(outcomes, context, info), () => ranksBy(groups, wanted, outcomes)),
       );
+    });
+  });
+
+  function ranksBy(
+    groups: readonly RankGroup[],
+    wanted: readonly WantedFigure[],
+    outcomes: readonly Outcome[],
+  ) {
+    /** The part of a list of all groups that is of one of them. */
+    const partOf = <One>(list: readonly One[], i: number) => {
+      const { length } = (groups[i] as RankGroup).wanted;
+      return list.slice(i * length, (i + 1) * length);
+    };
+    const finding = madeInTurns(context, groups, (group, i) => counterpartsFor(group, partOf(outcomes, i)));
+    return mapValue(finding, (found) => {
+      const counterparts = found.flat();
       return mapValue(latestOf(wanted, counterparts, context), (latest) => {
         const rivals = new Map(
-          groups.map((group, i) => {
-            const groupCounterparts = counterparts.slice(i * codes.length, (i + 1) * codes.length);
-            return [groupOf(group.rows[0] as ObservationRecord), rivalsOf(group, groupCounterparts, latest)];
-          }),
+          groups.map((group, i) => [
+            groupOf(group.rows[0] as ObservationRecord),
+            rivalsOf(group, found[i] as readonly Counterpart[], latest),
+          ]),
         );
-        return rows.map((row, parent) => {
+        return madeInTurns(context, rows, (row, parent) => {
           const among = rivals.get(groupOf(row));
           if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
           const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
@@ -451,7 +497,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
         });
       });
     });
-  });
+  }
 };
 
 /** A covered country that the service refuses and does not list has no figures; no caller named it, so it is no error. */

@@ -1,5 +1,7 @@
+import { madeInTurns } from '../../observations/loaders/in-turns.ts';
 import { areCopies, newestOf, periodKeyOf } from '../../observations/planner/newest.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
+import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import type { BatchInfo } from '../execution/plan.ts';
 import type { GraphContext } from '../schema/context.ts';
@@ -53,18 +55,17 @@ export function identified(
   _: unknown,
   context: GraphContext,
   info: BatchInfo,
-): readonly string[] {
-  const ids = rows.map(observationId);
+): PromiseOrValue<readonly string[]> {
   const owners = new Map<string, ObservationRecord>();
-  for (const [i, row] of rows.entries()) {
-    const id = ids[i] as string;
+  return madeInTurns(context, rows, (row, i) => {
+    const id = observationId(row);
     const owner = owners.get(id);
     if (owner === undefined) owners.set(id, row);
     // An answer that came later may have revised it.
     else if (owner.fetchedAtMs === row.fetchedAtMs && !areCopies(owner, row))
       warnOfStates(context, () => info.pathOf(i), row);
-  }
-  return ids;
+    return id;
+  });
 }
 
 /** The row of an identifier, and whether the service has revised the one that was named. */

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { ObservationLoader } from '../../observations/loaders/observations.ts';
 import { type YearRange, yearRange } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
@@ -27,6 +28,8 @@ export interface ObservationFilter {
   /** Maximum age of a cached figure, in seconds; null or omitted for the default. */
   readonly maxAge?: number | null | undefined;
 }
+
+type WantedRows = Parameters<ObservationLoader['rows']>[0];
 
 /** What is fetched for each country and metric, and which of its rows are returned. */
 type AskedRows = { readonly maxAgeMs: number; readonly derived: readonly DerivedField[] } & (
@@ -65,22 +68,25 @@ function askedBy(filter: ObservationFilter, field: RowsField): AskedRows {
   return { ...asked, take, mode: 'series', years: yearRange(firstYear, toYear) };
 }
 
-/** What to load of some countries and metrics. Prefetches the operands of derived fields, to share their calls. */
-function wantedOf(
+/** Loads rows of some countries and metrics. Prefetches the operands of derived fields, to share their calls. */
+function loadWanted<Loaded>(
   { mode, years, maxAgeMs, derived, ...asked }: AskedRows,
   countryCodes: readonly string[],
   metricKeys: readonly string[],
   context: GraphContext,
-) {
+  load: (wanted: WantedRows) => Loaded | Promise<Loaded>,
+): PromiseOrValue<Loaded> {
+  const names = { countryCodes: unique(countryCodes), metricKeys: unique(metricKeys) };
   const wanted = {
     mode,
     years,
     maxAgeMs,
-    countryCodes: unique(countryCodes),
-    metricKeys: unique(metricKeys),
+    ...names,
+    isNational: asked.take === 'latest' && asked.isNational,
   };
-  if (derived.length > 0) prefetchDerived(derived, wanted, context);
-  return { ...wanted, isNational: asked.take === 'latest' && asked.isNational };
+  const asking =
+    derived.length === 0 ? undefined : prefetchDerived(derived, { mode, years, maxAgeMs, ...names }, context);
+  return asking instanceof Promise ? asking.then(() => load(wanted)) : load(wanted);
 }
 
 /**
@@ -94,9 +100,10 @@ export function prefetchRows(
   context: GraphContext,
   field: RowsField,
   isGuess: boolean,
-): Promise<unknown> | undefined {
-  const wanted = wantedOf(askedBy(filter, field), codes, keys, context);
-  return context.loaders.observations.prefetch(wanted, isGuess);
+): PromiseOrValue<unknown> {
+  return loadWanted(askedBy(filter, field), codes, keys, context, (wanted) =>
+    context.loaders.observations.prefetch(wanted, isGuess),
+  );
 }
 
 /**
@@ -116,7 +123,9 @@ export function observationRows(
   let loadedNames: Names = [[], []];
   const load = ([codes, keys]: Names) => {
     loadedNames = [codes, keys];
-    return context.loaders.observations.rows(wantedOf(asked, codes, keys, context), choose);
+    return loadWanted(asked, codes, keys, context, (wanted) =>
+      context.loaders.observations.rows(wanted, choose),
+    );
   };
   const names = namesBy(filter, context, info);
   const loadNamed = () =>

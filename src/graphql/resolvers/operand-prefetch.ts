@@ -1,15 +1,10 @@
 import { type FieldNode, type GraphQLField, getArgumentValues, getNamedType, isObjectType } from 'graphql';
 import type { ObservationLoader } from '../../observations/loaders/observations.ts';
-import {
-  type Demand,
-  demandFor,
-  type Mode,
-  type YearRange,
-  yearRange,
-} from '../../observations/planner/demand.ts';
+import type { ExpectedFigures } from '../../observations/loaders/operands.ts';
+import { yearRange } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
-import { mapValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { GraphContext } from '../schema/context.ts';
 import {
   fieldsBelow,
@@ -35,14 +30,6 @@ interface DerivedArguments {
   readonly since?: number | null;
   readonly metricKey?: string;
   readonly among?: readonly string[] | null;
-}
-
-interface FiguresAsked {
-  readonly mode: Mode;
-  readonly countryCodes: readonly string[];
-  readonly metricKeys: readonly string[];
-  readonly years: YearRange | null;
-  readonly maxAgeMs: number;
 }
 
 const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
@@ -98,8 +85,11 @@ export function latestFigures(
   maxAgeMs: number,
   context: GraphContext,
 ): ReturnType<ObservationLoader['nationals']> {
-  prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
-  return context.loaders.observations.nationals(countryCodes, metricKey, maxAgeMs);
+  const { observations } = context.loaders;
+  const asking = prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
+  return asking instanceof Promise
+    ? asking.then(() => observations.nationals(countryCodes, metricKey, maxAgeMs))
+    : observations.nationals(countryCodes, metricKey, maxAgeMs);
 }
 
 /** Fetches the figures to compare the latest ones of some countries with. */
@@ -109,66 +99,72 @@ export function prefetchLatest(
   metricKey: string,
   maxAgeMs: number,
   context: GraphContext,
-): void {
+): PromiseOrValue<void> {
   const asked = { mode: 'latest', countryCodes, metricKeys: [metricKey], years: null, maxAgeMs } as const;
-  prefetchDerived(derived, asked, context);
+  return prefetchDerived(derived, asked, context);
 }
 
-/** Fetches the figures to compare with, before the derived fields ask for them. */
+/**
+ * Fetches the figures to compare with, before the derived fields ask for them.
+ * @returns settles once they are asked for: many take turns
+ */
 export function prefetchDerived(
   derived: readonly DerivedField[],
-  asked: FiguresAsked,
+  asked: ExpectedFigures,
   context: GraphContext,
-): void {
-  if (asked.countryCodes.length === 0 || asked.metricKeys.length === 0) return;
-  for (const field of derived) {
-    const { name, metricKey, among } = field;
+): PromiseOrValue<void> {
+  if (derived.length === 0 || asked.countryCodes.length === 0 || asked.metricKeys.length === 0) return;
+  const { operands } = context.loaders.observations;
+  /** What is known to exist is asked for together. */
+  const wanted: ExpectedFigures[] = [];
+  for (const { name, metricKey, among, since } of derived) {
     if (name === 'per' && metricKey !== undefined) {
-      const pairs = { countryCodes: asked.countryCodes, metricKeys: [metricKey] };
-      existingOf('metrics', [metricKey], context, () => ask({ ...asked, ...pairs }, context));
+      const ofKeys = (metricKeys: readonly string[]) => operandsIn({ ...asked, metricKeys });
+      const keys = existingOf('metrics', [metricKey], context, (keys) => operands.prefetch([ofKeys(keys)]));
+      if (keys !== null) wanted.push(ofKeys(keys));
     } else if (name === 'rank') {
-      const askFor = (countryCodes: readonly string[]) => ask({ ...asked, countryCodes }, context);
+      const ofCodes = (countryCodes: readonly string[]) => operandsIn({ ...asked, countryCodes });
       // All covered countries are asked for, listed or not, since the field wants all of them.
-      if (among == null) askFor([...COVERED_COUNTRIES]);
-      else existingOf('countries', [...new Set(among)], context, askFor);
-    } else {
-      const { since } = field;
-      if (since != null) ask({ ...asked, mode: 'series', years: yearRange(since, since) }, context);
-      else if (asked.mode === 'series' || areFew(asked)) ask({ ...asked, mode: 'series' }, context);
-    }
+      const codes =
+        among == null
+          ? [...COVERED_COUNTRIES]
+          : existingOf('countries', [...new Set(among)], context, (codes) =>
+              operands.prefetch([ofCodes(codes)]),
+            );
+      if (codes !== null) wanted.push(ofCodes(codes));
+    } else if (since != null)
+      wanted.push(operandsIn({ ...asked, mode: 'series', years: yearRange(since, since) }));
+    else if (asked.mode === 'series' || areFew(asked)) wanted.push(operandsIn({ ...asked, mode: 'series' }));
   }
+  return operands.prefetch(wanted);
 }
 
-function areFew({ countryCodes, metricKeys }: FiguresAsked): boolean {
+function areFew({ countryCodes, metricKeys }: ExpectedFigures): boolean {
   return countryCodes.length * metricKeys.length <= MAX_PREFETCHED_SERIES;
 }
 
-function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
-  const { countryCodes, metricKeys, years, maxAgeMs } = asked;
-  // The figure to compare with may be older than the latest one, so it needs the series.
-  const mode = areFew(asked) ? 'series' : asked.mode;
-  const demands: Demand[] = countryCodes.flatMap((code) =>
-    metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)),
-  );
-  loaders.observations.operands.prefetch(demands);
+/** The figure to compare with may be older than the latest one, so it needs the series, if these are few. */
+function operandsIn(asked: ExpectedFigures): ExpectedFigures {
+  return areFew(asked) ? { ...asked, mode: 'series' } : asked;
 }
 
-/** Continues with the names that may have figures; the derived field itself warns of the others. */
+/**
+ * The names, if all are known to have figures. Otherwise null, and it goes on with those that may have; the derived
+ * field itself warns of the others.
+ */
 function existingOf(
   dimension: Dimension,
   names: readonly string[],
   { loaders, batchGate }: GraphContext,
-  goOn: (names: readonly string[]) => void,
-): void {
+  goOn: (names: readonly string[]) => PromiseOrValue<void>,
+): readonly string[] | null {
   const listed = loaders.listed[dimension];
-  if (names.every((name) => listed.has(name))) {
-    goOn(names);
-    return;
-  }
+  if (names.every((name) => listed.has(name))) return names;
   const finding = mapValue(loaders.cachedNames(dimension), (cachedNames) => {
     const existingNames = cachedNames === null ? names : names.filter((name) => cachedNames.has(name));
-    if (existingNames.length > 0) goOn(existingNames);
+    if (existingNames.length > 0) return goOn(existingNames);
   });
   // If it can't be fetched now, the derived field fetches it, and fails by itself.
   if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
+  return null;
 }

@@ -189,7 +189,10 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },
     ...choice,
-    inOneState: outcomes.oneState.ofRows,
+    inOneState(rows: readonly ObservationRecord[]): PromiseOrValue<readonly ObservationRecord[]> {
+      const resolved = outcomes.oneState.ofRows(rows);
+      return resolved instanceof Promise ? batchGate.closeDuring(resolved) : resolved;
+    },
     /** Undefined if nothing has come yet. Asks for nothing. */
     outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
     came: () => outcomes.came(),
@@ -200,7 +203,11 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     settleTogether(): void {
       outcomes.isTogether = true;
     },
-    operands: createOperandLoader(effort, (demands) => outcomes.of(demands, asTheyAre), nationalsOf),
+    operands: createOperandLoader(
+      { caller: sending.caller, batchGate, effort },
+      (demands) => outcomes.of(demands, asTheyAre),
+      nationalsOf,
+    ),
   };
 }
 

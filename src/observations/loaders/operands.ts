@@ -1,9 +1,19 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { Outcome } from '../fetch.ts';
-import { covers, type Demand, demandFor, keyOf, type Pair, yearRange } from '../planner/demand.ts';
+import {
+  covers,
+  type Demand,
+  demandFor,
+  demandsFor,
+  keyOf,
+  type Mode,
+  type Pair,
+  type YearRange,
+  yearRange,
+} from '../planner/demand.ts';
 import { periodKeyOf } from '../planner/newest.ts';
-import type { Effort } from './effort.ts';
+import { madeInTurns, type Turns } from './in-turns.ts';
 import type { National } from './outcomes.ts';
 
 export interface WantedFigure extends Pair {
@@ -14,12 +24,25 @@ export interface WantedFigure extends Pair {
   readonly isNational: boolean;
 }
 
-/** Loads figures to compare with, together with the figures themselves as far as they are known beforehand. */
-export function createOperandLoader(
-  effort: Effort,
-  outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>,
-  nationalsOf: (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>,
-) {
+/** Figures that will be wanted: of every country with every metric. */
+export interface ExpectedFigures {
+  readonly mode: Mode;
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+  readonly maxAgeMs: number;
+  /** Null for all. */
+  readonly years: YearRange | null;
+}
+
+/** Demands that are asked for in one step. */
+const STEP_DEMANDS = 100;
+
+type OutcomesOf = (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>;
+type NationalsOf = (demands: readonly Demand[]) => PromiseOrValue<readonly National[]>;
+
+/** Asks for figures to compare with as far as they are known beforehand. */
+function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: NationalsOf) {
+  const { effort } = turns;
   /** Prefetched demands, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
 
@@ -37,15 +60,36 @@ export function createOperandLoader(
 
   /**
    * Asks for figures that will be wanted, so that they travel with the other demands of the turn.
+   * @returns settles once all are asked for
    * @throws Failure OPERATION_TOO_EXPENSIVE
    */
-  function prefetch(demands: readonly Demand[]): void {
-    const fresh = demands.filter(expect);
-    if (fresh.length === 0) return;
-    effort.want(fresh.length);
-    const latest = fresh.filter(({ mode }) => mode === 'latest');
-    const series = fresh.filter(({ mode }) => mode === 'series');
-    // The fields that want them report their errors.
+  function prefetch(wanted: readonly ExpectedFigures[]): PromiseOrValue<void> {
+    const fresh: Demand[] = [];
+    const ofCountries = wanted.flatMap((some) => some.countryCodes.map((code) => [some, code] as const));
+    const expecting = madeInTurns(
+      turns,
+      ofCountries,
+      ([{ mode, metricKeys, maxAgeMs, years }, countryCode]) => {
+        const some = demandsFor(mode, [countryCode], metricKeys, maxAgeMs, years).filter(expect);
+        effort.want(some.length);
+        fresh.push(...some);
+      },
+    );
+    return mapValue(expecting, () => mapValue(askInTurns(fresh), () => {}));
+  }
+
+  /** The fields that want them report their errors. */
+  function askInTurns(fresh: readonly Demand[]): PromiseOrValue<unknown> {
+    if (fresh.length <= STEP_DEMANDS) return askFor(fresh);
+    const steps: (readonly Demand[])[] = [];
+    for (let from = 0; from < fresh.length; from += STEP_DEMANDS)
+      steps.push(fresh.slice(from, from + STEP_DEMANDS));
+    return madeInTurns(turns, steps, askFor);
+  }
+
+  function askFor(demands: readonly Demand[]): void {
+    const latest = demands.filter(({ mode }) => mode === 'latest');
+    const series = demands.filter(({ mode }) => mode === 'series');
     if (latest.length > 0) ignore(nationalsOf(latest));
     if (series.length > 0) ignore(outcomesOf(series));
   }
@@ -54,62 +98,86 @@ export function createOperandLoader(
     return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
   }
 
-  /** The rows that include the figure of each pair, if it exists. */
-  function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
-    const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
-    for (const one of wanted) {
-      const span = spans.get(keyOf(one));
-      if (span === undefined) spans.set(keyOf(one), { first: one, from: one.year, to: one.year });
-      else [span.from, span.to] = [Math.min(span.from, one.year), Math.max(span.to, one.year)];
-    }
-    effort.want(spans.size);
-    const demands = [...spans].map(
-      ([pair, { first, from, to }]) =>
-        expectedSeries(pair, from, to) ??
-        demandFor('series', first.countryCode, first.metricKey, undefined, yearRange(from, to)),
-    );
-    return mapValue(
-      outcomesOf(demands),
-      (outcomes) => new Map([...spans.keys()].map((pair, i) => [pair, outcomes[i] ?? NONE])),
-    );
-  }
-
-  /** The rows that include each figure, in order of the wanted ones. */
-  function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
-    return mapValue(byPair(wanted), (outcomes) => wanted.map((one) => outcomes.get(keyOf(one)) ?? NONE));
-  }
-
   /** The demand for the latest figure of a pair, if that was asked for and its series was not. */
   const latestFor = (one: WantedFigure) =>
     one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
       ? expected.latest.get(keyOf(one))?.[0]
       : undefined;
 
+  return {
+    prefetch,
+    seriesFor: expectedSeries,
+    latestFor,
+    /** Undefined if no demand of the pair was asked for. */
+    firstOf: (pair: string) => (expected.latest.get(pair) ?? expected.series.get(pair))?.[0],
+  };
+}
+
+/** Loads figures to compare with, together with the figures themselves as far as they are known beforehand. */
+export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: NationalsOf) {
+  const { effort } = turns;
+  const expected = createExpected(turns, outcomesOf, nationalsOf);
+
+  /** The rows that include the figure of each pair, if it exists. */
+  function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
+    const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
+    const spanning = madeInTurns(turns, wanted, (one) => {
+      const span = spans.get(keyOf(one));
+      if (span === undefined) spans.set(keyOf(one), { first: one, from: one.year, to: one.year });
+      else [span.from, span.to] = [Math.min(span.from, one.year), Math.max(span.to, one.year)];
+    });
+    const demanding = mapValue(spanning, () => {
+      effort.want(spans.size);
+      return madeInTurns(
+        turns,
+        [...spans],
+        ([pair, { first, from, to }]) =>
+          expected.seriesFor(pair, from, to) ??
+          demandFor('series', first.countryCode, first.metricKey, undefined, yearRange(from, to)),
+      );
+    });
+    return mapValue(demanding, (demands) =>
+      mapValue(
+        outcomesOf(demands),
+        (outcomes) => new Map([...spans.keys()].map((pair, i) => [pair, outcomes[i] ?? NONE])),
+      ),
+    );
+  }
+
+  /** The rows that include each figure, in order of the wanted ones. */
+  function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+    return mapValue(byPair(wanted), (outcomes) =>
+      madeInTurns(turns, wanted, (one) => outcomes.get(keyOf(one)) ?? NONE),
+    );
+  }
+
   /** As `series`, but uses latest figures that have been asked for if they decide. */
   function preferLatest(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
-    const asked = new Map(wanted.map((one) => [one, latestFor(one)]));
-    const demands = [...new Set(asked.values())].filter((demand) => demand !== undefined);
-    if (demands.length === 0) return series(wanted);
-    effort.want(wanted.length);
-    return mapValue(nationalsOf(demands), (nationals) => {
-      const latest = new Map<Demand | undefined, National>(
-        demands.map((one, i) => [one, nationals[i] ?? null]),
-      );
-      const settled = new Map<WantedFigure, Outcome>();
-      for (const [one, demand] of asked) {
-        const outcome = demand && outcomeByLatest(latest.get(demand) ?? null, one);
-        if (outcome != null) settled.set(one, outcome);
-      }
-      const pending = wanted.filter((one) => !settled.has(one));
-      const byPairs = pending.length === 0 ? NO_PAIRS : byPair(pending);
-      return mapValue(byPairs, (outcomes) =>
-        wanted.map((one) => settled.get(one) ?? outcomes.get(keyOf(one)) ?? NONE),
-      );
+    return mapValue(madeInTurns(turns, wanted, expected.latestFor), (asked) => {
+      const demands = [...new Set(asked)].filter((demand) => demand !== undefined);
+      if (demands.length === 0) return series(wanted);
+      effort.want(wanted.length);
+      return mapValue(nationalsOf(demands), (nationals) => {
+        const latest = new Map<Demand | undefined, National>(
+          demands.map((one, i) => [one, nationals[i] ?? null]),
+        );
+        const settling = madeInTurns(turns, wanted, (one, i) => {
+          const demand = asked[i];
+          return demand === undefined ? null : outcomeByLatest(latest.get(demand) ?? null, one);
+        });
+        return mapValue(settling, (settled) => {
+          const pending = wanted.filter((_, i) => settled[i] === null);
+          const byPairs = pending.length === 0 ? NO_PAIRS : byPair(pending);
+          return mapValue(byPairs, (outcomes) =>
+            madeInTurns(turns, wanted, (one, i) => settled[i] ?? outcomes.get(keyOf(one)) ?? NONE),
+          );
+        });
+      });
     });
   }
 
   return {
-    prefetch,
+    prefetch: expected.prefetch,
     series,
     preferLatest,
     /** The service's own choice among several figures. */
@@ -117,7 +185,7 @@ export function createOperandLoader(
       effort.want(pairs.length);
       return nationalsOf(
         pairs.map((pair) => {
-          const [asked] = expected.latest.get(keyOf(pair)) ?? expected.series.get(keyOf(pair)) ?? [];
+          const asked = expected.firstOf(keyOf(pair));
           return demandFor('latest', pair.countryCode, pair.metricKey, asked?.maxAgeMs);
         }),
       );
