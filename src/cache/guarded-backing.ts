@@ -5,12 +5,10 @@ import {
   handleAll,
   type IPolicy,
   retry,
-  TimeoutStrategy,
-  timeout,
-  wrap,
 } from 'cockatiel';
 import type { KeyvStorageEntry } from 'keyv';
-import { within } from '../shared/async/within.ts';
+import { type Clock, systemClock } from '../shared/async/clock.ts';
+import { LATE, within } from '../shared/async/within.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Backing, OnError } from './backing.ts';
 import { StoreOutage } from './outage.ts';
@@ -67,8 +65,15 @@ function watchOutage(onError: OnError) {
 interface GuardOptions {
   readonly timeoutMs: number;
   readonly onError: OnError;
+  readonly after?: Clock['after'];
   /** Serves values while the store fails. */
   readonly standIn?: StandInCache;
+}
+
+/** A policy, and the milliseconds that each attempt by it may take. */
+interface Bounded {
+  readonly policy: IPolicy;
+  readonly ms: number;
 }
 
 /**
@@ -76,14 +81,17 @@ interface GuardOptions {
  * stand-in serves; after some failures in a row the store isn't asked for a while; and the beginning and the end of an
  * outage are reported. Counters have a circuit of their own, so slow values don't disable them.
  */
-export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }: GuardOptions) {
+export function guardedBacking(
+  backing: Backing,
+  { timeoutMs, onError, after = systemClock.after, standIn }: GuardOptions,
+) {
   const breaker = openBreaker();
-  const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
+  const bounded: Bounded = { policy: breaker, ms: timeoutMs };
   // A lease is ended though the store has failed before: it may have been taken then.
-  const ending = wrap(
-    retry(handleAll, { maxAttempts: END_RETRIES, backoff: new ConstantBackoff(END_PAUSE_MS) }),
-    timeout(timeoutMs, TimeoutStrategy.Aggressive),
-  );
+  const ending: Bounded = {
+    policy: retry(handleAll, { maxAttempts: END_RETRIES, backoff: new ConstantBackoff(END_PAUSE_MS) }),
+    ms: timeoutMs,
+  };
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
   const outage = watchOutage(onError);
@@ -99,9 +107,14 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
     returned();
   });
 
-  async function attempt<T, F>(kind: string, policy: IPolicy, work: () => Promise<T>, otherwise: F) {
+  async function attempt<T, F>(
+    kind: string,
+    { policy, ms }: Bounded,
+    work: () => Promise<T>,
+    otherwise: F,
+  ): Promise<T | F> {
     try {
-      const result = await policy.execute(work);
+      const result = await policy.execute(() => inTime(ms, work(), after));
       outage.done(kind);
       if (isAway) returned();
       return result;
@@ -112,7 +125,7 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
     }
   }
 
-  const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
+  const counting: Bounded = { policy: openBreaker(), ms: COUNTERS_PATIENCE * timeoutMs };
   const counted: SharedCounters | null = sharedCounters && {
     take: (account, at) => attempt('count', counting, () => sharedCounters.take(account, at), null),
     read: (account, at) => attempt('look at counts', counting, () => sharedCounters.read(account, at), null),
@@ -151,7 +164,7 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
       },
     },
     async clear(prefix: string) {
-      const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
+      const patient: Bounded = { policy: breaker, ms: PURGE_TIMEOUT_MS };
       await attempt('write', patient, () => backing.clear(prefix), undefined);
     },
     /** Returns null if the store could not tell. */
@@ -165,6 +178,13 @@ export function guardedBacking(backing: Backing, { timeoutMs, onError, standIn }
       await backing.close();
     },
   };
+}
+
+/** @throws if the work takes longer */
+async function inTime<T>(ms: number, work: Promise<T>, after: Clock['after']): Promise<T> {
+  const result = await within(ms, work, LATE, after);
+  if (result === LATE) throw new Error(`Operation timed out after ${ms}ms`);
+  return result;
 }
 
 function openBreaker() {

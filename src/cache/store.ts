@@ -1,3 +1,4 @@
+import type { Clock } from '../shared/async/clock.ts';
 import type { Shrinkable } from './lru.ts';
 
 /** One value to hold: anything that JSON can say. */
@@ -141,6 +142,8 @@ export interface StoreOptions {
   readonly maxBytes: number;
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now?: () => number;
+  /** For timeouts. */
+  readonly after?: Clock['after'];
   /** The link to the process that holds the store of `memory:` for several; left out if there is one alone. */
   readonly link?: HubLink | undefined;
   /** Called with errors of the store, and with its outages as `StoreOutage`. */

@@ -27,6 +27,7 @@ export async function openStores(
     timeoutMs: config.cacheTimeoutMs,
     maxBytes: config.cacheMaxBytes,
     now: steadyNow,
+    after: clock.after,
     link,
     onError(error) {
       if (error instanceof StoreOutage && observer.outage !== undefined) observer.outage(error);

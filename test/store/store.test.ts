@@ -307,6 +307,9 @@ describe('a store that', () => {
         first: fault,
       };
       const told: unknown[] = [];
+      // The while is not over by itself, however long the machine takes.
+      vi.useFakeTimers({ toFake: ['Date'] });
+      onTestFinished(() => void vi.useRealTimers());
       const { adapter, clear, first, close } = guardedBacking(backing, {
         timeoutMs: 10,
         onError: (error) => told.push(error),
@@ -322,6 +325,24 @@ describe('a store that', () => {
       await close();
     },
   );
+
+  it('a store that has answered is not late because this process has stood still', async () => {
+    const faults: unknown[] = [];
+    const getMany = async () => {
+      const reply = new Promise<string[]>((resolve) => setImmediate(resolve, ['there']));
+      await null;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      return reply;
+    };
+    const { adapter } = guardedBacking(
+      { ...EMPTY, adapter: { ...EMPTY.adapter, getMany } },
+      { timeoutMs: 10, onError: (error) => faults.push(error) },
+    );
+    // So that timers come before what has arrived.
+    await new Promise(setImmediate);
+    expect(await adapter.getMany(['a'])).toEqual(['there']);
+    expect(faults).toEqual([]);
+  });
 
   it('a store that is late with values, but not with its counters, goes on counting', async () => {
     vi.useFakeTimers();
