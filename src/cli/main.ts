@@ -41,7 +41,7 @@ function addQuery(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('query')
     .description(
-      'run one operation; the answer goes to standard output, errors and the bill to standard error',
+      'run one operation; the answer goes to standard output; errors, the bill and the name of the service to standard error',
     )
     .argument('<file|-|text>', SOURCE)
     .addOption(

@@ -1,10 +1,12 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import { readAttribution } from '../config/config.ts';
 import { TooManyFields, tablesInAnswer, tablesSeen } from '../graphql/request/answer-tables.ts';
 import { ownRequest } from '../graphql/request/own-requests.ts';
 import { wholeBody } from '../graphql/request/responses.ts';
 import { plugins } from '../plugins.ts';
 import { BYTE_ORDER_MARK } from '../shared/cells.ts';
 import { parseExactly } from '../shared/exact-json.ts';
+import { nameAndPage } from '../shared/source-names.ts';
 import { type GivenAnswer, isEmptyForANameIn, remarksOn } from './answer-remarks.ts';
 import { openAskedService } from './asked-service.ts';
 import { arrowOf, CommandError, formatted, type questionFrom, reasonOf } from './formats.ts';
@@ -79,7 +81,11 @@ async function askOwn(
     try {
       const request = ownRequest(question, { headers: headersOf(key, absences) });
       const body = await wholeBody((await gateway.handle(request)).body);
-      return { answer: answerIn(body, 'The gateway answered'), schema: gateway.schema };
+      return {
+        answer: answerIn(body, 'The gateway answered'),
+        schema: gateway.schema,
+        attribution: config.attribution,
+      };
     } finally {
       await gateway.stop();
     }
@@ -124,7 +130,7 @@ function isAnswer(value: unknown): value is Partial<GivenAnswer> {
 /**
  * Runs one operation. In rows, a figure that failed would look absent, and a file may hold good ones of an earlier time: so
  * rows and files are written only if all went well.
- * @returns what to write, null for nothing, and a text for standard error
+ * @returns what to write, null for nothing, and a text for standard error, which names the service of what is written
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
 export async function query(question: Question, options: QueryOptions, env: NodeJS.ProcessEnv) {
@@ -132,14 +138,16 @@ export async function query(question: Question, options: QueryOptions, env: Node
   const document = withOperation(() => parse(question.query));
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
   const notes: string[] = [];
-  const { answer, schema } =
+  const { answer, schema, attribution } =
     url === undefined
       ? await askOwn(question, options, env, (words) => notes.push(words))
-      : { answer: await askGateway(question, url, options), schema: null };
+      : { attribution: readAttribution(env), answer: await askGateway(question, url, options), schema: null };
   const isWhole = answer.errors.length === 0 && !isEmptyForANameIn(answer);
   const isWritten = isWhole || (format === 'json' && out === undefined);
   const remarks = [
     ...remarksOn(answer),
+    // Figures may go on to people, to whom the service's terms have it named.
+    ...(isWritten && answer.data != null ? [`Data: ${nameAndPage(attribution)}.`] : []),
     ...notes,
     ...(isWritten ? [] : [out === undefined ? NO_ROWS : `${out} is as it was.`]),
   ];

@@ -288,6 +288,25 @@ export function settingsError(...errors: readonly string[]): ConfigError {
   return new ConfigError(`The settings have ${errors.length} error(s):\n${lines}`);
 }
 
+const Attribution = Environment.pick({ ATTRIBUTION_NAME: true, ATTRIBUTION_URL: true });
+
+function attributionOf(settings: z.infer<typeof Attribution>): NamedSource {
+  return { name: settings.ATTRIBUTION_NAME, url: settings.ATTRIBUTION_URL ?? null };
+}
+
+/**
+ * Reads the service's name and page alone, for commands that compose no gateway.
+ * @throws ConfigError
+ */
+export function readAttribution({ ATTRIBUTION_NAME, ATTRIBUTION_URL }: Env): NamedSource {
+  const { data, error } = Attribution.safeParse({
+    ATTRIBUTION_NAME: ATTRIBUTION_NAME || undefined,
+    ATTRIBUTION_URL: ATTRIBUTION_URL || undefined,
+  });
+  if (data !== undefined) return attributionOf(data);
+  throw settingsError(...error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`));
+}
+
 /**
  * Reads the settings, and secrets from their files. An empty variable counts as unset, except for the service's
  * address: without that, answers have synthetic figures.
@@ -333,12 +352,11 @@ export function readConfig(
   }
   const checked: Readonly<Record<string, unknown>> = parsed.data;
   const settings = Object.keys(Environment.shape).map((name) => [camelCase(name), checked[name]]);
-  const { ATTRIBUTION_NAME: name, ATTRIBUTION_URL: url = null } = parsed.data;
   const plugins = Object.fromEntries(ofPlugins.map(({ name, data }) => [name, data]));
   return Object.freeze({
     ...Object.fromEntries(settings),
     ...budget.settings,
-    attribution: { name, url },
+    attribution: attributionOf(parsed.data),
     sourceNames,
     plugins,
   });

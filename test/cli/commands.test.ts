@@ -63,6 +63,23 @@ describe('query', () => {
     expect([code, requests]).toEqual([0, ['GET /v1/countries']]);
   });
 
+  it('country-graph query names the service beside what it writes, and not beside nothing', async () => {
+    const env = { ATTRIBUTION_NAME: 'Office for Données', ATTRIBUTION_URL: 'https://data.example/about' };
+    const byDefault = await run([CAPITALS, '--format', 'csv']);
+    expect(byDefault.stdout).not.toContain('Data');
+    expect(byDefault.stderr).toMatch(/^1 call .*\nData: Country Data Service\.\n$/);
+    const named = await run([CAPITALS], { env });
+    expect(named.stderr).toMatch(
+      /^1 call .*\nData: Office for Données \(https:\/\/data\.example\/about\)\.\n$/,
+    );
+    const failed = await run(['{ sources { key } }', '--format', 'csv'], { env: { COUNTRY_GRAPH_KEY: KEY } });
+    expect(failed.stderr).not.toContain('Data: ');
+    const wrong = await run([CAPITALS], { env: { ATTRIBUTION_URL: 'nowhere' } });
+    expect([wrong.stdout, wrong.code]).toEqual(['', 2]);
+    expect(wrong.stderr).toMatch(/^ {2}ATTRIBUTION_URL: /m);
+    expect([byDefault, named, failed, wrong].map(({ requests }) => requests.length)).toEqual([1, 1, 1, 0]);
+  });
+
   it('country-graph query reads a file, or standard input, with variables and the name of an operation', async () => {
     const file = join(folder, 'two.graphql');
     const text =

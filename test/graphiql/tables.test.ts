@@ -97,6 +97,33 @@ describe.skipIf(!hasChromium)('the table of an answer', () => {
     await expect.poll(heights).toEqual([closed, closed]);
     expect(scene.problems).toEqual([]);
   });
+
+  it('the table of an answer names the service above its rows, in view on every screen, at no call', async () => {
+    const name = 'Office for the Observation of Countries & Markets';
+    const url = `https://data.example/${'about-the-service'.repeat(6)}`;
+    await using scene = await open({ env: { ATTRIBUTION_NAME: name, ATTRIBUTION_URL: url } });
+    const { page, program } = scene;
+    await tab(page, 'AllCountries');
+    await run(page);
+    await side(page, 'Picture');
+    program.requests();
+    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    const link = page.getByRole('link', { name: `${name} (${url})` });
+    await expect.poll(() => link.getAttribute('href')).toBe(url);
+    expect(await page.getByText('none of them is real').filter({ visible: true }).count()).toBe(1);
+    for (const [width, height] of [
+      [1366, 768],
+      [390, 844],
+      [320, 640],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const box = async () => (await link.boundingBox()) ?? { x: -1, y: -1, width: 9_999, height: 9_999 };
+      await expect.poll(async () => (await box()).x + (await box()).width).toBeLessThanOrEqual(width);
+      expect((await box()).y + (await box()).height).toBeLessThanOrEqual(height);
+    }
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
 });
 
 const leftOf = async (what: Locator) => (await what.boundingBox())?.x ?? Number.NaN;

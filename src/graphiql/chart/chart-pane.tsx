@@ -54,6 +54,7 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
   const isTable = wantsTable || pictures.length === 0;
   const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
   const { drawn } = exchange;
+  const isSynthetic = useSynthetic();
   const undrawn = useMemo(
     () =>
       ownPictures.length === 0
@@ -96,15 +97,24 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
         </p>
       )}
       {undrawn !== '' && !isTable && <p role="note">No figures of any country: {undrawn}.</p>}
-      {isTable ? <AnswerTable lists={lists} /> : <Pictures pictures={pictures} />}
+      {isTable ? (
+        <AnswerTable lists={lists} isSynthetic={isSynthetic} />
+      ) : (
+        <Pictures pictures={pictures} isSynthetic={isSynthetic} />
+      )}
     </div>
   );
 }
 
 /** A dozen pictures at the most; of more, those that somebody asks for come first. */
-function Pictures({ pictures }: { readonly pictures: readonly Picture[] }) {
+function Pictures({
+  pictures,
+  isSynthetic,
+}: {
+  readonly pictures: readonly Picture[];
+  readonly isSynthetic: boolean;
+}) {
   const [asked, setAsked] = useState<readonly string[]>([]);
-  const isSynthetic = useSynthetic();
   const isDark = useDark();
   const byKey = new Map(pictures.map((picture) => [picture.key, picture]));
   const first = asked.flatMap((key) => byKey.get(key) ?? []);

@@ -68,12 +68,14 @@ export function originOf(figures: readonly Figure[], isSynthetic: boolean, isInT
       : isInTable && sources.length > MOST_SOURCES
         ? `${sources.length} sources, named in the table.`
         : `Source: ${sources.join(', ')}.${freshnessOf(figures)}`;
-  return [
-    ...(isSynthetic ? ['Synthetic figures of the embedded sandbox: none of them is real.'] : []),
-    published,
-    `Data: ${nameAndPage(attribution())}.`,
-  ];
+  return [...syntheticNote(isSynthetic), published, serviceNote()];
 }
+
+export const syntheticNote = (isSynthetic: boolean) =>
+  isSynthetic ? ['Synthetic figures of the embedded sandbox: none of them is real.'] : [];
+
+/** Names the service. */
+export const serviceNote = () => `Data: ${nameAndPage(attribution())}.`;
 
 /** Notes that have to stand below a picture, on the page and in files. */
 export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): string[] {

@@ -284,7 +284,7 @@ function Legend({
 }
 
 /** A note, with the names of sources as links to their pages. */
-function WithLinks({
+export function WithLinks({
   text,
   pages,
 }: {
