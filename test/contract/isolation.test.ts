@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
+import { inFlightTogether } from '../support/quiet.ts';
 
 /** One operation over every protected route. */
 const EVERYTHING = `{
@@ -16,7 +17,9 @@ describe('operations under different keys, interleaved', () => {
     await using program = await openProgram({ sandbox: { latencyMs: 250 } });
     const { ask, sandbox } = program;
     const { team, analyst } = sandbox.keys;
-    const replies = await Promise.all([team, analyst, team, analyst].map((key) => ask(EVERYTHING, { key })));
+    const replies = await inFlightTogether(program, () =>
+      Promise.all([team, analyst, team, analyst].map((key) => ask(EVERYTHING, { key }))),
+    );
     for (const reply of replies) {
       expect(reply.errors).toEqual([]);
       expect(reply.data).toEqual(replies[0]?.data);
@@ -73,10 +76,12 @@ describe('operations under different keys, interleaved', () => {
 
 describe('under one key', () => {
   it('each list is asked for once by operations in flight together under one key', async () => {
-    await using program = await openProgram({ sandbox: { latencyMs: 50 } });
+    await using program = await openProgram();
     const { ask, sandbox } = program;
     const lists = '{ countries { code } indicators { key } sources { key } }';
-    const replies = await Promise.all([lists, lists, lists].map((query) => ask(query)));
+    const replies = await inFlightTogether(program, () =>
+      Promise.all([lists, lists, lists].map((query) => ask(query))),
+    );
     expect(sandbox.log.map(({ path }) => path).sort()).toEqual([
       '/v1/countries',
       '/v1/indicators',

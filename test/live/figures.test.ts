@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { inFlightTogether } from '../support/quiet.ts';
 import {
   begin,
   CHANGED,
@@ -16,13 +17,13 @@ import {
 
 describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
   it('subscriptions are told what changes, each change once and in order', async () => {
-    // Fetches figures of further subscribers together with the first ones, while those look at the sources.
-    await using program = await openLive({ sandbox: { latencyMs: 200 } });
+    await using program = await openLive();
     const client = open(program, transport);
     const changes = () => client.subscribe({ query: CHANGED, variables: POPULATION });
     const wider = { codes: ['KE', 'NG'], keys: ['population_total', 'gdp_current_usd'] };
-    const told = await begin(program, changes, changes, () =>
-      client.subscribe({ query: CHANGED, variables: wider }),
+    // Fetches figures of further subscribers together with the first ones, while those look at the sources.
+    const told = await inFlightTogether(program, () =>
+      begin(program, changes, changes, () => client.subscribe({ query: CHANGED, variables: wider })),
     );
     expect(program.requests().sort()).toEqual([
       'GET /v1/data?country_codes=KE,NG&latest=true&metric_keys=gdp_current_usd,population_total',

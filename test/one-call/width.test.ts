@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openProgram } from '../support/program.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { openProgram, type Program } from '../support/program.ts';
+import { settled } from '../support/quiet.ts';
 
 const WIDGETS = [
   '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
@@ -69,15 +71,19 @@ describe('operations under one key', () => {
         `{ a: ${figureOf('KE', 'life_expectancy', kind)} b: ${figureOf('NG', 'population_total', kind)} }`;
       const another = (kind: string) => `{ a: ${figureOf('NG', 'life_expectancy', kind)} }`;
       const open = (sandbox = {}) =>
-        openProgram({
-          sandbox: { latencyMs: 200, ...sandbox },
-          env: { CACHE_URL: store, UPSTREAM_RETRIES: '0' },
-        });
-      /** Asks for two corners of a rectangle, and for another one once its call has left. */
-      async function askOneAfterTheOther(program: Awaited<ReturnType<typeof open>>, kind: string) {
+        openProgram({ sandbox, env: { CACHE_URL: store, UPSTREAM_RETRIES: '0' } });
+      /** Asks for two corners of a rectangle, and for another one while its call is on its way. */
+      async function askOneAfterTheOther(program: Program, kind: string, fault?: Fault) {
+        const { sandbox } = program;
+        const arrived = Promise.withResolvers<void>();
+        sandbox.faults.set({ kind: 'paused', until: arrived.promise });
+        if (fault !== undefined) sandbox.faults.set(fault);
         const first = program.ask(corners(kind));
-        await expect.poll(() => program.sandbox.log.length).toBe(1);
-        return Promise.all([first, program.ask(another(kind))]);
+        await expect.poll(() => sandbox.log.length).toBe(1);
+        const second = program.ask(another(kind));
+        await settled(program);
+        arrived.resolve();
+        return Promise.all([first, second]);
       }
 
       it.each(['latest: true', 'latest: false', 'latest: true, maxAge: 60'])(
@@ -110,8 +116,8 @@ describe('operations under one key', () => {
 
       it('operations under one key while a call is on its way that brings more than was asked for fail with it', async () => {
         await using program = await open();
-        program.sandbox.faults.set({ kind: 'status', status: 503 });
-        const replies = await askOneAfterTheOther(program, 'latest: true');
+        const down: Fault = { kind: 'status', status: 503 };
+        const replies = await askOneAfterTheOther(program, 'latest: true', down);
         expect(program.requests()).toHaveLength(1);
         const codes = replies.map(({ errors }) => errors.map(({ extensions }) => extensions.code));
         expect(codes).toEqual([['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
@@ -120,14 +126,18 @@ describe('operations under one key', () => {
   );
 
   it('operations under one key lose nothing when one of them is given up', async () => {
-    await using program = await openProgram({ sandbox: { latencyMs: 50 }, env: { BATCH_WINDOW_MS: '50' } });
+    await using program = await openProgram({ env: { BATCH_WINDOW_MS: '50' } });
     const { ask, sandbox } = program;
+    const isLeft = Promise.withResolvers<void>();
+    sandbox.faults.set({ kind: 'paused', until: isLeft.promise });
     const leaving = new AbortController();
     const left = ask(WIDGETS[0] as string, { signal: leaving.signal });
     const stays = ask(WIDGETS[6] as string);
     await expect.poll(() => sandbox.log.length).toBe(1);
     leaving.abort();
     await expect(left).rejects.toThrow('aborted');
+    await settled(program);
+    isLeft.resolve();
     expect((await stays).data.country.a.value).toEqual(expect.any(Number));
     expect(sandbox.log.map(({ aborted }) => aborted)).toEqual([false]);
     await expect.poll(() => program.operations.length).toBe(2);
@@ -135,8 +145,9 @@ describe('operations under one key', () => {
   });
 
   it('operations under one key are not tied to a batch that was given up just before they came', async () => {
-    await using program = await openProgram({ sandbox: { latencyMs: 50 } });
+    await using program = await openProgram();
     const { ask, sandbox } = program;
+    sandbox.faults.set({ kind: 'hang', times: 1 });
     const leaving = new AbortController();
     const left = ask(WIDGETS[0] as string, { signal: leaving.signal });
     await expect.poll(() => sandbox.log.length).toBe(1);

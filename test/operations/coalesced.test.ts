@@ -10,6 +10,7 @@ import type { Incoming } from '../../src/graphql/request/stages.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
+import { inFlightTogether } from '../support/quiet.ts';
 import { callerOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
 
@@ -21,7 +22,7 @@ const FIGURE =
  * plan.
  */
 async function openReady(query: string) {
-  const program = await open({ sandbox: { latencyMs: 40 }, env: { CACHE_URL: 'none' } });
+  const program = await open({ env: { CACHE_URL: 'none' } });
   for (let i = 0; i < 3; i += 1) await program.send({ body: { query } });
   const batched = async () => {
     const metrics = await (await fetch(new URL('/metrics', program.url))).text();
@@ -43,8 +44,10 @@ describe('equal operations of one key at the same time', () => {
   it('equal operations of one key at the same time are run once: the first pays, the others share, and each is counted', async () => {
     await using program = await openReady(FIGURE);
     const names = Array.from({ length: 8 }, (_, i) => `request-${i}`);
-    const replies = await Promise.all(
-      names.map((name) => program.send({ body: { query: FIGURE }, headers: { 'x-request-id': name } })),
+    const replies = await inFlightTogether(program, () =>
+      Promise.all(
+        names.map((name) => program.send({ body: { query: FIGURE }, headers: { 'x-request-id': name } })),
+      ),
     );
     expect(program.requests()).toHaveLength(2);
     expect(await program.asked()).toBe(1);
@@ -67,11 +70,9 @@ describe('equal operations of one key at the same time', () => {
   it('equal operations of one key at the same time are told of by the headers that each has asked for', async () => {
     await using program = await openReady(FIGURE);
     const body = { query: FIGURE };
-    const [posted, got] = await Promise.all([
-      program.send({ body }),
-      program.send({ method: 'GET', body }),
-      program.send({ body }),
-    ]);
+    const [posted, got] = await inFlightTogether(program, () =>
+      Promise.all([program.send({ body }), program.send({ method: 'GET', body }), program.send({ body })]),
+    );
     expect(await program.asked()).toBe(1);
     expect(posted.headers.etag).toBeUndefined();
     const etag = String(got.headers.etag);
@@ -90,8 +91,10 @@ describe('equal operations of one key at the same time', () => {
       when: ({ metric_keys }) => metric_keys !== undefined,
     });
     const names = ['one', 'two', 'three'];
-    const replies = await Promise.all(
-      names.map((name) => program.send({ body: { query: FIGURE }, headers: { 'x-request-id': name } })),
+    const replies = await inFlightTogether(program, () =>
+      Promise.all(
+        names.map((name) => program.send({ body: { query: FIGURE }, headers: { 'x-request-id': name } })),
+      ),
     );
     expect(program.requests()).toHaveLength(2);
     for (const [i, reply] of replies.entries()) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { askInParts, type Spec } from '../defer/parts.ts';
 import { brokenSchema } from '../support/broken-schema.ts';
-import { settled } from '../support/quiet.ts';
+import { inFlightTogether, settled } from '../support/quiet.ts';
 import { open } from './exchange.ts';
 
 const CITED =
@@ -84,9 +84,8 @@ describe('onError', () => {
     await using program = await open({ opened: await brokenSchema() });
     await program.ask(CITED.replace('KE', 'UG'));
     program.requests();
-    program.sandbox.faults.set({ kind: 'latency', ms: 100 });
-    const answers = await Promise.all(
-      ['NULL', 'PROPAGATE', 'HALT', 'NULL'].map((onError) => program.ask(CITED, { onError })),
+    const answers = await inFlightTogether(program, () =>
+      Promise.all(['NULL', 'PROPAGATE', 'HALT', 'NULL'].map((onError) => program.ask(CITED, { onError }))),
     );
     const left = [{ year: expect.any(Number), citation: null }];
     expect(answers.map(({ data }) => data)).toEqual([

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { inFlightTogether } from '../support/quiet.ts';
 import { open } from './exchange.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -180,9 +181,10 @@ describe('never repeated', () => {
     for (const { query } of both) await program.ask(query, { variables: { code: 'NG' } });
     program.requests();
     program.repeats();
-    program.sandbox.faults.set({ kind: 'latency', ms: 50, times: 1 });
     const variables = { code: 'KE' };
-    const replies = await Promise.all(both.map(({ query }) => program.ask(query, { variables })));
+    const replies = await inFlightTogether(program, () =>
+      Promise.all(both.map(({ query }) => program.ask(query, { variables }))),
+    );
     expect(replies.map(({ upstream }) => [upstream.calls, upstream.shared]).sort()).toEqual([
       [0, 1],
       [1, 0],

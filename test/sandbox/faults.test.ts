@@ -61,10 +61,10 @@ describe('faults', () => {
     const leave = new AbortController();
     const asked = send('/v1/indicators', { signal: leave.signal });
     const failed = expect(asked).rejects.toThrow();
-    await expect.poll(() => sandbox.log.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => sandbox.log.length).toBe(1);
     leave.abort();
     await failed;
-    await expect.poll(() => sandbox.log[0]?.aborted, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => sandbox.log[0]?.aborted).toBe(true);
   });
 
   it('the fault hang: closing the sandbox ends it at once', async () => {
@@ -72,7 +72,7 @@ describe('faults', () => {
     const { url } = await sandbox.listen();
     sandbox.faults.set({ kind: 'hang', route: '/health' });
     const failed = expect(fetch(`${url}/health`)).rejects.toThrow();
-    await expect.poll(() => sandbox.log.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => sandbox.log.length).toBe(1);
     await sandbox.close();
     await failed;
     await sandbox.close();

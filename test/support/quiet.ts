@@ -1,3 +1,6 @@
+import { expect } from 'vitest';
+import type { Program } from './program.ts';
+
 /** Longer than the windows of batches by default; shorter than what tests hold. */
 const WINDOW_MS = 50;
 
@@ -14,4 +17,24 @@ export async function settled(gateway: { readonly url: string }): Promise<void> 
   await roundTrips(gateway);
   await new Promise((resolve) => setTimeout(resolve, WINDOW_MS));
   await roundTrips(gateway);
+}
+
+/**
+ * Asks, and has the service hold its answers until the gateway has read all that was asked: operations are in flight
+ * together, however busy the machine is.
+ */
+export async function inFlightTogether<Replies>(
+  program: Pick<Program, 'url' | 'sandbox'>,
+  ask: () => Promise<Replies>,
+): Promise<Replies> {
+  const { sandbox } = program;
+  const held = Promise.withResolvers<void>();
+  const endHold = sandbox.faults.set({ kind: 'paused', until: held.promise });
+  const before = sandbox.log.length;
+  const asked = ask();
+  await expect.poll(() => sandbox.log.length).toBeGreaterThan(before);
+  await settled(program);
+  endHold();
+  held.resolve();
+  return asked;
 }
