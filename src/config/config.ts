@@ -188,7 +188,7 @@ const Environment = z.object({
     .trim()
     .regex(/^\P{Cc}{1,200}$/u, 'must be one line of 1 to 200 characters')
     .default(SERVICE.name),
-  ATTRIBUTION_URL: httpAddress.optional(),
+  ATTRIBUTION_URL: httpAddress.max(2_000, 'must have at most 2,000 characters: a header has it').optional(),
   /** Address of this gateway as others reach it, without a trailing slash; undefined for that of each request. */
   PUBLIC_URL: baseAddress.optional(),
   /** The keys by which only those may run: all, or the issued ones that say so. */

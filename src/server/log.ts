@@ -5,22 +5,50 @@ import type { Observer } from '../gateway/gateway-parts.ts';
 import { countsOf } from '../graphql/request/shown-errors.ts';
 import { excerpt } from '../shared/errors.ts';
 
-/** Characters of an error in the log: enough for stacks with their causes, but not for a service's answer. */
+/** Bytes of an error as JSON. With the rest of its line it stays below the 16 kB at which Docker's logs split lines. */
+const MAX_BYTES = 15_000;
+
+/** Characters of the texts of an error and of those further below, of which the first that fit are taken. */
+const TEXT_LENGTHS = [
+  [12_000, 12_000],
+  [4_000, 1_000],
+  [1_500, 200],
+  [200, 20],
+] as const;
+
+/** Characters that are read of an error at all. */
 const MAX_LENGTH = 65_536;
-const MAX_STRING = 16_384;
 const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
 /** Cuts a long error, and says how much was left out. */
 function boundedError(error: unknown): unknown {
+  const read = error instanceof Error ? stdSerializers.err(withFewErrors(error)) : error;
+  for (const lengths of TEXT_LENGTHS) {
+    const bounded = withShortTexts(read, lengths);
+    if (bytesOf(bounded) <= MAX_BYTES) return bounded;
+  }
+  return { message: 'an error of too many parts for a line' };
+}
+
+function bytesOf(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '');
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function withShortTexts(error: unknown, [ofError, below]: readonly [number, number]): unknown {
   let left = MAX_LENGTH;
-  const spend = (text: string): string => {
-    const most = Math.min(MAX_STRING, left);
+  const spend = (text: string, depth: number): string => {
+    const most = Math.min(depth >= MAX_DEPTH - 1 ? ofError : below, left);
     left -= Math.min(text.length, most);
     return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
   };
   const bound = (value: unknown, depth: number): unknown => {
-    if (typeof value === 'string') return spend(value);
+    if (typeof value === 'string') return spend(value, depth);
+    if (typeof value === 'bigint') return String(value);
     // JSON.stringify calls `toJSON`, so its members don't matter.
     if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
     if (depth === 0 || left <= 0) return '…';
@@ -32,11 +60,11 @@ function boundedError(error: unknown): unknown {
     const entries: [string, unknown][] = [];
     for (const [name, item] of Object.entries(value)) {
       if (left <= 0) break;
-      entries.push([spend(name), bound(item, depth - 1)]);
+      entries.push([spend(name, depth), bound(item, depth - 1)]);
     }
     return Object.fromEntries(entries);
   };
-  return bound(error instanceof Error ? stdSerializers.err(withFewErrors(error)) : error, MAX_DEPTH);
+  return bound(error, MAX_DEPTH);
 }
 
 /** The stacks of thousands of errors would take seconds. */

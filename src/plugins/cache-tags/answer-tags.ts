@@ -8,8 +8,14 @@ import { ALL_FIGURES, indicatorTag, routeTag, sourceTag } from './tags.ts';
 
 type Form = 'cache-tag' | 'surrogate-key' | 'apollo';
 
-/** Characters of one header; servers and CDNs take some 16,000 for all headers. */
+/** Characters of both headers together: servers and CDNs take 8,190 for a line, and some 16,000 for all of them. */
 const MAX_CHARACTERS = 8_000;
+
+/** Headers, and what stands between their tags. */
+const NAMES = [
+  ['cache-tag', ','],
+  ['surrogate-key', ' '],
+] as const;
 
 /** Adds to each answer the tags of the figures, lists and records that it was made of. */
 export function tagging(forms: readonly Form[]): (next: Handle) => Handle {
@@ -42,8 +48,8 @@ function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null
       const headers = new Map<string, string>();
       const tags = (answerTags?.() ?? tagsIn(context, ofRoutes)).all;
       if (tags.length === 0) return headers;
-      if (forms.includes('cache-tag')) headers.set('cache-tag', joined(tags, ','));
-      if (forms.includes('surrogate-key')) headers.set('surrogate-key', joined(tags, ' '));
+      const named = NAMES.filter(([name]) => forms.includes(name));
+      for (const [name, by] of named) headers.set(name, joined(tags, by, MAX_CHARACTERS / named.length));
       return headers;
     },
     extensions(context) {
@@ -58,9 +64,9 @@ function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null
 }
 
 /** Replaces too many tags by the one that stands for all figures. */
-function joined(tags: readonly string[], by: string): string {
+function joined(tags: readonly string[], by: string, maxCharacters: number): string {
   const text = tags.join(by);
-  return text.length > MAX_CHARACTERS ? ALL_FIGURES : text;
+  return text.length > maxCharacters ? ALL_FIGURES : text;
 }
 
 /**

@@ -61,6 +61,14 @@ function unreadable({ keyName: name, message: problem }: DamagedKey) {
 /** Each try that fails means that another change was made, so that somebody makes progress. */
 const MOST_TRIES = 200;
 
+/** Characters of all origins of a key, which a header of each of its pages has; proxies take 8 kB of headers or more. */
+const MAX_ORIGINS = 4_000;
+
+const NewTerms = Terms.refine(({ origins }) => origins.join(' ').length <= MAX_ORIGINS, {
+  path: ['origins'],
+  error: `must have at most ${MAX_ORIGINS} characters together, since a header of each page names them`,
+});
+
 /** What operators do with issued keys, by command or over `ADMIN_PORT`. */
 export class KeyDesk {
   readonly #store: KeyStore;
@@ -78,7 +86,7 @@ export class KeyDesk {
 
   /** @throws KeyError if the terms are wrong, or the name is taken */
   async create(given: unknown) {
-    const parsed = Terms.safeParse(given);
+    const parsed = NewTerms.safeParse(given);
     if (!parsed.success) throw new KeyError(400, z.prettifyError(parsed.error));
     const terms = parsed.data;
     if (isPast(terms.expiresAt, this.#now()))

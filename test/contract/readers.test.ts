@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { readConfig } from '../../src/config/config.ts';
+import { shortName } from '../../src/graphiql/save-file.ts';
+import { createLog } from '../../src/server/log.ts';
+import { openPublishing } from '../address/publishing.ts';
+import { openProgram } from '../support/program.ts';
+
+/*
+ * What the gateway emits at its longest, within its own limits, and what programs that read it take. Limits that no
+ * test can reach are sentences of the documents: rows and cells of a sheet (docs/tables-and-tools.md), headers of nginx
+ * (docs/operating.md).
+ */
+
+/** Apache and Varnish take a line of 8,190 bytes; Node, HAProxy and load balancers some 16,000 for all. */
+const [LINE_BYTES, HEAD_BYTES] = [8_190, 12_000];
+/** Docker's logs split lines at 16 kB. */
+const LOG_BYTES = 16_384;
+/** RFC 6455. */
+const REASON_BYTES = 123;
+/** Of a file name, on every file system. */
+const NAME_BYTES = 255;
+/** Values of one label beyond which Prometheus should not be used for it, and characters of each. */
+const [LABEL_VALUES, LABEL_LENGTH] = [250, 128];
+
+/** The lines of a response's head. */
+async function headOf(url: string, body?: object, key = 'demo-team'): Promise<readonly string[]> {
+  const sending = request(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, accept: '*/*' },
+  }).end(body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(sending, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  const { rawHeaders } = response;
+  return rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${rawHeaders[i + 1]}`] : []));
+}
+
+function expectReadable(what: string, lines: readonly string[]): void {
+  const sizes = lines.map((line) => Buffer.byteLength(line) + 2);
+  expect([
+    what,
+    Math.max(...sizes) <= LINE_BYTES,
+    sizes.reduce((sum, size) => sum + size) <= HEAD_BYTES,
+  ]).toEqual([what, true, true]);
+  expect(lines.filter((line) => /^set-cookie:/i.test(line))).toEqual([]);
+  // Some proxies refuse anything else.
+  expect([what, lines.filter((line) => /[^\t\x20-\x7e]/.test(line))]).toEqual([what, []]);
+}
+
+describe('what others read', () => {
+  it('what others read of a head fits, however many tags an answer has', async () => {
+    await using program = await openProgram({
+      env: { CACHE_TAGS: 'Cache-Tag,Surrogate-Key', SUBGRAPH: 'on', CACHE_URL: 'memory:' },
+    });
+    for (const count of [1, 30, 35, 40, 70, 75, 80, 200]) {
+      const metricKeys = Array.from({ length: count }, (_, i) => `${'k'.repeat(90)}_${count}_${i}`);
+      const query =
+        'query ($metricKeys: [String!]!) { observations(countryCodes: ["KE"], metricKeys: $metricKeys, latest: true) { value } }';
+      const lines = await headOf(program.url, { query, variables: { metricKeys } });
+      expect(lines.filter((line) => /^(cache-tag|surrogate-key): ./i.test(line))).toHaveLength(2);
+      expectReadable(`${count} indicators`, lines);
+    }
+    expect(program.problems).toEqual([]);
+  });
+
+  it('what others read of a head fits, however long the origins of a page and the name of the service', async () => {
+    await using program = await openPublishing({
+      env: {
+        ATTRIBUTION_NAME: '🌍'.repeat(200),
+        ATTRIBUTION_URL: `https://data.example/${'a'.repeat(1_970)}`,
+      },
+    });
+    const origins = (length: number) =>
+      Array.from({ length: 100 }, (_, i) => `https://${'o'.repeat(length)}${i}.example`);
+    await expect(program.issue({ name: 'page', origins: origins(60) })).rejects.toThrow(
+      'must have at most 4000 characters together',
+    );
+    await program.issue({ name: 'page', origins: origins(20) });
+    for (const form of ['', '.json', '.csv', '.arrow', '.svg', '.png', '.metadata.json'])
+      expectReadable(form, await headOf(`${program.origin}/c/lines${form}`));
+    expect(program.requests().length).toBeLessThanOrEqual(2);
+    expect(program.problems).toEqual([]);
+    expect(() => readConfig({ ATTRIBUTION_URL: `https://data.example/${'a'.repeat(2_000)}` })).toThrow(
+      /^ {2}ATTRIBUTION_URL: must have at most 2,000 characters/m,
+    );
+  });
+
+  it('what others read of the log are whole lines, however long an error or a name', () => {
+    const many = (length: number) =>
+      Array.from({ length }, (_, i) => new Error(`${i} ${'é"\n'.repeat(2_000)}`));
+    const wide = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`member ${i}`, i]));
+    const loop: Record<string, unknown> = { big: 1n };
+    loop.loop = loop;
+    const problems = [
+      new Error('x'.repeat(1_000_000)),
+      Object.assign(new Error('\u0000'.repeat(20_000)), { body: '\ud800'.repeat(20_000) }),
+      new AggregateError(many(300), '🌍'.repeat(20_000), { cause: many(1)[0] }),
+      Object.assign(new Error('wide'), { wide }),
+      Object.assign(new Error('bytes'), { bytes: Buffer.alloc(100_000) }),
+      loop,
+    ];
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    for (const problem of problems) log.problem(problem, 'upstream', 'r'.repeat(128));
+    log.operation({
+      name: '🌍'.repeat(100_000),
+      type: 'query',
+      durationMs: 1,
+      calls: 1,
+      shared: 0,
+      cached: 0,
+      stale: 0,
+      repeated: false,
+      errorCodes: [],
+    });
+    expect(lines).toHaveLength(problems.length + 1);
+    for (const [i, line] of lines.entries()) {
+      expect([i, Buffer.byteLength(line) <= LOG_BYTES]).toEqual([i, true]);
+      expect(JSON.parse(line).err?.message ?? '').not.toBe(undefined);
+    }
+    expect(JSON.parse(lines[0] ?? '').err.stack).toContain('x'.repeat(1_000));
+  });
+
+  it('what others read of a closed WebSocket is the beginning of the reason, whole characters', async () => {
+    await using program = await openProgram({ env: { SUBSCRIPTIONS: 'on' } });
+    const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');
+    await once(socket, 'open');
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    send({ type: 'connection_init', payload: { authorization: 'Bearer demo-team' } });
+    await once(socket, 'message');
+    const id = '€'.repeat(1_000);
+    for (const _ of [1, 2]) {
+      send({ id, type: 'subscribe', payload: { query: 'subscription { sourceRefreshed { key } }' } });
+    }
+    const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
+    expect([code, reason.byteLength <= REASON_BYTES]).toEqual([4409, true]);
+    expect(String(reason)).toMatch(/^Subscriber for €+$/);
+  });
+
+  it('what others read of metrics has few values of each label, and short ones, whatever names clients make up', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    // Only names under a key that the service has accepted are told apart.
+    await program.ask('{ sources { key } }');
+    for (let i = 0; i < 150; i += 1)
+      await program.ask(`query ${i % 2 === 0 ? `N${i}` : 'L'.repeat(2_000) + i} { __typename }`);
+    const text = await (await fetch(program.url.replace('graphql', 'metrics'))).text();
+    const values = new Map<string, Set<string>>();
+    for (const [, name = '', value = ''] of text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+      values.set(name, (values.get(name) ?? new Set()).add(value));
+    expect(values.get('operation')?.size).toBeGreaterThan(1);
+    for (const [name, all] of values) {
+      expect([name, all.size <= LABEL_VALUES]).toEqual([name, true]);
+      expect([name, Math.max(...[...all].map(({ length }) => length)) <= LABEL_LENGTH]).toEqual([name, true]);
+    }
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('what others read of a file to save is a name with its ending', () => {
+    expect(shortName('figures.csv')).toBe('figures.csv');
+    const name = shortName(`${'a'.repeat(4_000)}.svg`);
+    expect(name).toMatch(/^a+\.svg$/);
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(NAME_BYTES);
+  });
+});
