@@ -132,7 +132,7 @@ export function composeService(
       ask,
       observations,
       hasPlenty: ledger.hasPlenty,
-      mayGuess: ledger.mayGuess,
+      mayGoAhead: ledger.mayGoAhead,
       gate,
       cachedNames: createCachedNames(cacheParts, learned),
       offline: () => offline().means,
@@ -169,7 +169,7 @@ function composeOffline(
     ask,
     tickersLearned,
     hasPlenty: undefined,
-    mayGuess: undefined,
+    mayGoAhead: undefined,
     cachedNames: createCachedNames(cacheParts, learned),
     observations: createCachedClient(offline),
   };

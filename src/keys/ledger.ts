@@ -10,8 +10,8 @@ const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
 /** If a minute has more calls left, one more makes no difference. */
 const PLENTY = 30;
 
-/** Calls that must be left for a guess: itself, the list beside it, and one more. */
-const CALLS_WITH_GUESS = 3;
+/** Calls that must be left for one ahead of a list: itself, the list beside it, and one more. */
+const CALLS_AHEAD = 3;
 
 /** Calls a minute of the smallest plan: no plan allows fewer. */
 const SMALLEST_PLAN = 5;
@@ -250,11 +250,11 @@ export class Account {
     return (this.#leftAlone ?? most - this.#callsThisMinute) >= Math.max(PLENTY, most / 2);
   }
 
-  /** True if the minute has room for a guess beside a list, and for one more call: also if the plan is the smallest. */
-  hasRoomForGuess(): boolean {
+  /** True if the minute has room for a call ahead of a list, the list, and one more: also if the plan is the smallest. */
+  hasRoomAhead(): boolean {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute ?? (this.#isPlanLarger ? Number.POSITIVE_INFINITY : SMALLEST_PLAN);
-    return most - this.#callsThisMinute >= CALLS_WITH_GUESS;
+    return most - this.#callsThisMinute >= CALLS_AHEAD;
   }
 
   quota(): QuotaRecord {
@@ -481,10 +481,12 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
      * if no other operation of the key waits to share it, unless it may be the last of the minute. None leaves beside
      * the call that finds out if the service takes a doubtful key.
      */
-    mayGuess(tenant: AccountHolder & { readonly operations: number; readonly isDoubtful: boolean }): boolean {
+    mayGoAhead(
+      tenant: AccountHolder & { readonly operations: number; readonly isDoubtful: boolean },
+    ): boolean {
       const account = accountOf(tenant);
       if (tenant.isDoubtful) return false;
-      return account.hasPlenty() || (tenant.operations <= 1 && account.hasRoomForGuess());
+      return account.hasPlenty() || (tenant.operations <= 1 && account.hasRoomAhead());
     },
   };
 }

@@ -18,7 +18,6 @@ import {
   type Task,
   type Unproven,
 } from './data-calls.ts';
-import { WrongGuess } from './fetch.ts';
 import type { Pair, Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
@@ -40,13 +39,6 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   const { learned } = means;
   const meant = meantBy(refusal, task.rectangle, learned);
   const unknown = meant?.unknown ?? [];
-  // Countries were guessed, metrics were not: a guess is worth looking into only if its metrics alone are named.
-  const isAboutMetrics =
-    unknown.length > 0 && unknown.every((name) => task.rectangle.metricKeys.includes(name));
-  if (sending.isGuess?.() && !isAboutMetrics) {
-    settleAs(task, task.pairs, new WrongGuess());
-    return NOT_WHOLE;
-  }
   const isError = refusal.outcome instanceof Error;
   const isForYears = /year/i.test(refusal.detail);
   if (task.years !== null && (isForYears || unknown.length === 0)) {

@@ -174,9 +174,8 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
     const { mode, rectangle, years } = asked;
     const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years }, sending);
-    // Guessed countries or years may be the reason for a refusal, unless its message is about the limit alone.
-    const isForLimit = (refusal: Refusal) =>
-      years === null && !sending.isGuess?.() ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+    // Years may be the reason for a refusal, unless its message is about the limit alone.
+    const isForLimit = years === null ? mayBeForLimit : isForLimitAlone;
     const reply = await askLimited(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);

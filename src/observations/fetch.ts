@@ -4,13 +4,6 @@ import type { ReadPairs } from './cached-pairs.ts';
 import type { Demand } from './planner/demand.ts';
 import type { SeveralFigures } from './several-figures.ts';
 
-/** The outcome of a guessed demand whose call was refused: whatever is really wanted is asked for again. */
-export class WrongGuess extends Error {
-  constructor() {
-    super('The figures that were guessed to be wanted could not be had.');
-  }
-}
-
 /** Rows, none if the service holds no figure; or the reason why they can't be had. */
 export type Outcome = readonly ObservationRecord[] | Error;
 

@@ -7,14 +7,7 @@ import type { Sending } from '../service/sending.ts';
 import { errorNameOf, type Trace } from '../service/trace.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { asError, Failure } from '../shared/errors.ts';
-import {
-  type FetchBatch,
-  type FetchListener,
-  type Outcome,
-  type Outcomes,
-  settleAll,
-  WrongGuess,
-} from './fetch.ts';
+import { type FetchBatch, type FetchListener, type Outcome, type Outcomes, settleAll } from './fetch.ts';
 import type { Demand } from './planner/demand.ts';
 
 interface Request {
@@ -56,7 +49,6 @@ class Queue {
   /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
   #all = new Map<string, Queued>();
   #waiting = 0;
-  guesses = 0;
   #calls: readonly UnderWay[] = [];
 
   get isUnderWay(): boolean {
@@ -69,8 +61,6 @@ class Queue {
 
   /** @returns true if some of its demands are not under way yet */
   add(request: Request): boolean {
-    // A guess shares no call with demands that are known to be wanted: its refusal would fail them too.
-    if (this.guesses > 0 && !isGuess(request)) this.endWaiting(new WrongGuess(), isGuess);
     let isNew = false;
     const alone = [request];
     const withIt = onceForEach((requests) => [...requests, request]);
@@ -277,8 +267,6 @@ function endAnswered(requests: Iterable<Request>): void {
   }
 }
 
-const isGuess = ({ sending }: Request): boolean => sending.isGuess?.() === true;
-
 function sendingOf(batch: Batch): Sending {
   const { first, ends, requests } = batch;
   return {
@@ -292,8 +280,6 @@ function sendingOf(batch: Batch): Sending {
       const [payer = first] = batch.payers.keys();
       return payer.sending.lists;
     },
-    // Others may join until the answer is there.
-    isGuess: () => requests.size > 0 && Array.from(requests).every(isGuess),
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);
     },
@@ -527,7 +513,6 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
           signal.addEventListener('abort', onAbort, { once: true });
           const request: Request = { sending, demands, outcomes, batches: new Set(), onDone };
           requests.add(request);
-          if (sending.isGuess?.()) queue.guesses += 1;
           if (queue.add(request)) window.demanded();
           else sending.payer.onLeave?.(observations.route);
           window.arrived(self);
@@ -542,7 +527,6 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
             signal.removeEventListener('abort', onAbort);
             queue.withdraw(request);
             requests.delete(request);
-            if (sending.isGuess?.()) queue.guesses -= 1;
           }
           for (const { first } of request.batches)
             if (first.sending.bill !== sending.bill) sending.bill.shared += 1;

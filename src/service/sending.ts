@@ -29,8 +29,6 @@ export interface Sending {
   readonly trace?: Trace | undefined;
   /** Called with the status of the answer. */
   readonly onStatus?: (status: number) => void;
-  /** True while the call is a guess that no operation has confirmed: a refusal is not looked into by further calls. */
-  readonly isGuess?: () => boolean;
   /** The operation's own lists, each loaded once; left out if no operation waits. */
   readonly lists?: ListLoaders | undefined;
   /** Further request headers, such as `if-none-match`. */

@@ -36,14 +36,14 @@ const STAGES: Readonly<Record<string, Stage>> = {
     sent: [LIST],
     next: { [LIST]: 1 },
   },
-  'the list is asked for, and a guess has brought figures': {
-    query: `{ countries { name ${FIGURE} } }`,
+  'the list is asked for, and figures have come ahead of it': {
+    query: `{ country(code: "KE") { name ${FIGURE} } }`,
     hang: hanging(LIST),
     sent: [LIST, DATA],
     next: { [LIST]: 1, [DATA]: 1 },
   },
-  'the list has come, and a guess is under way': {
-    query: `{ countries { name ${FIGURE} } }`,
+  'the list has come, and figures are asked for ahead of it': {
+    query: `{ country(code: "KE") { name ${FIGURE} } }`,
     hang: hanging(DATA),
     sent: [LIST, DATA],
     next: { [LIST]: 1, [DATA]: 1 },

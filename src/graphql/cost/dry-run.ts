@@ -84,9 +84,9 @@ export function openDryRun(
     effort,
     tickersLearned: { ...parts.tickersLearned },
     learned: planning.learned,
-    mayGuess(tenant) {
-      if (!pooling.ledger.mayGuess(tenant)) return false;
-      tally.mayGuess = true;
+    mayGoAhead(tenant) {
+      if (!pooling.ledger.mayGoAhead(tenant)) return false;
+      tally.mayGoAhead = true;
       // Until a first list has been seen, the guess may be wrong.
       if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
       return false;

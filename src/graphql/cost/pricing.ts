@@ -58,7 +58,7 @@ export function createPricing(parts: PricingParts) {
             naive,
             limit,
             plan,
-            ...(expected.mayGuess && { ahead: true }),
+            ...(expected.mayGoAhead && { ahead: true }),
           },
         },
       };
@@ -105,7 +105,7 @@ async function priceOf(
     calls: tally.calls,
     isCertain: tally.isCertain,
     mayBeRenewed: tally.mayBeRenewed,
-    mayGuess: tally.mayGuess,
+    mayGoAhead: tally.mayGoAhead,
     hasFiltered: tally.hasFiltered,
     /** Those of the operation itself, which occur before anything is sent. */
     errors: errors.filter((error) => !isOfRecord(error)),
@@ -186,7 +186,7 @@ function priceRange(expected: Price, least: Price, limit: number) {
   // How many calls it takes to complete a list of tickers depends on its rows.
   const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
   // Figures that are fetched ahead of their countries may share a call with others; in the dry run, none are.
-  const fewestDataCalls = expected.mayGuess ? Math.min(1, dataCalls) : dataCalls;
+  const fewestDataCalls = expected.mayGoAhead ? Math.min(1, dataCalls) : dataCalls;
   const sparedCalls = dataCalls - (least.mayBeRenewed ? renewalCalls : fewestDataCalls);
   const leastCalls = Math.max(0, inBoth - tickerPieces - sparedCalls);
   const isCertain =

@@ -89,7 +89,7 @@ export function openTally(parts: TallyParts) {
     /** True if rows of an unknown list were filtered. */
     hasFiltered: false,
     /** True if figures may be fetched alongside the list of their countries, perhaps in vain. */
-    mayGuess: false,
+    mayGoAhead: false,
     /** Set once the operation is known to take more than it may, which ends pricing. */
     get refusal() {
       return refusal;

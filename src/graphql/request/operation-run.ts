@@ -86,7 +86,7 @@ export function shown(bill: Bill): Bill {
 }
 
 export interface LoadingMeans
-  extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'hasPlenty' | 'mayGuess' | 'cachedNames'> {
+  extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'hasPlenty' | 'mayGoAhead' | 'cachedNames'> {
   readonly observations: ObservationClient;
 }
 

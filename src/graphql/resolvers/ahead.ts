@@ -1,7 +1,7 @@
 /**
  * Fetches figures in the same round trip as the list of countries. The document says which figures are wanted, so
- * while the list loads they are fetched for the countries that it most likely has: those of its last version, the
- * named one, or the documented ones. If the list lacks them, the call was wasted.
+ * while the list loads they are fetched for the countries that it most likely has: those of its last version, or those
+ * that the document names. If the list lacks them, the call was wasted.
  */
 import {
   type FieldNode,
@@ -18,7 +18,6 @@ import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';
 import { markPrefetched } from '../schema/loading.ts';
 import {
-  areOnlyFigures,
   asksForFigures,
   fieldsBelow,
   leadsToFigures,
@@ -81,11 +80,7 @@ interface FiguresField {
 interface WantedFigures {
   readonly metricKeys: readonly string[];
   /** Returns a promise that settles once they have come. */
-  readonly askFor: (
-    codes: readonly string[],
-    context: GraphContext,
-    isGuess: boolean,
-  ) => PromiseOrValue<unknown>;
+  readonly askFor: (codes: readonly string[], context: GraphContext) => PromiseOrValue<unknown>;
 }
 
 /** Need only the codes of countries. */
@@ -126,15 +121,12 @@ function prefetchFigures(
     // A cached list may show that there is no such indicator.
     const isKnown = metricKeys.every((key) => loaders.listed.metrics.has(key));
     if (!isKnown && loaders.cachedNames('metrics') !== null) return null;
-    // Until a first list has been seen, some codes may be wrong, and a call refused for that must not fail other demands.
-    const isGuess = codes.length > 1 && !expected.areListed;
-    if (isGuess && !areOnlyFigures(info)) return null;
-    if (!loaders.mayGuess(isGuess)) return null;
+    if (!loaders.mayGoAhead()) return null;
     // The path of these keys is known once the countries are there.
     doubtKeys(context, metricKeys);
     return whenAll(
       wanted.map(({ askFor }) => {
-        const coming = askFor(codes, context, isGuess);
+        const coming = askFor(codes, context);
         return coming instanceof Promise ? coming.catch(() => {}) : coming;
       }),
     );
@@ -162,13 +154,13 @@ function latestBy(args: object, field: RowsField): WantedFigures {
   const [maxAgeMs, derived] = [maxAgeMsOf(maxAge), derivedOf(field)];
   return {
     metricKeys: [metricKey],
-    askFor(countryCodes, context, isGuess) {
+    askFor(countryCodes, context) {
       const { observations } = context.loaders;
       const asking = prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
       const wanted = { mode: 'latest', isNational: true, countryCodes, metricKeys: [metricKey] } as const;
       return asking instanceof Promise
-        ? asking.then(() => observations.prefetch({ ...wanted, maxAgeMs }, isGuess))
-        : observations.prefetch({ ...wanted, maxAgeMs }, isGuess);
+        ? asking.then(() => observations.prefetch({ ...wanted, maxAgeMs }))
+        : observations.prefetch({ ...wanted, maxAgeMs });
     },
   };
 }
@@ -180,6 +172,6 @@ function rowsBy(args: object, field: RowsField): WantedFigures {
   if (metricKeys == null) throw new TypeError('The catalogue names the metrics.');
   return {
     metricKeys,
-    askFor: (codes, context, isGuess) => prefetchRows(filter, codes, metricKeys, context, field, isGuess),
+    askFor: (codes, context) => prefetchRows(filter, codes, metricKeys, context, field),
   };
 }

@@ -163,17 +163,14 @@ function countryAsked(code: string, context: GraphContext, info: GraphQLResolveI
 function expectedOf({ codes, region, subregion }: QueryCountriesArgs, expected: ExpectedCountries) {
   // Only the list says which countries belong to a region.
   if (region != null || subregion != null) return [];
-  return [...new Set(codes ?? expected.codes)].filter((code) => expected.codes.has(code));
+  const wanted = codes ?? (expected.areListed ? expected.codes : []);
+  return [...new Set(wanted)].filter((code) => expected.codes.has(code));
 }
 
 /** Sorts expected countries as the wanted list is sorted; null if that depends on the list itself. */
-function inOrder(
-  { orderBy, codes }: QueryCountriesArgs,
-  expected: readonly string[],
-  { areListed }: ExpectedCountries,
-): readonly string[] | null {
+function inOrder({ orderBy }: QueryCountriesArgs, expected: readonly string[]): readonly string[] | null {
   const [first] = orderBy ?? [];
-  if (first === undefined) return codes != null || areListed ? expected : null;
+  if (first === undefined) return expected;
   if (first.field !== 'CODE') return null;
   return first.direction === 'DESC' ? expected.toSorted().reverse() : expected.toSorted();
 }
@@ -241,7 +238,7 @@ export const resolvers = {
       const page = listing.page(args, context, () => loadCountries(args, context, info));
       return withPrefetchedFigures(page, context, info, (expected) => {
         const codes = expectedOf(args, expected);
-        return listing.expectedKeys(args, context, codes, inOrder(args, codes, expected));
+        return listing.expectedKeys(args, context, codes, inOrder(args, codes));
       });
     },
     country: (_, { code }, context, info) => countryAsked(code, context, info),

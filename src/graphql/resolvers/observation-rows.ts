@@ -99,10 +99,9 @@ export function prefetchRows(
   keys: readonly string[],
   context: GraphContext,
   field: RowsField,
-  isGuess: boolean,
 ): PromiseOrValue<unknown> {
   return loadWanted(askedBy(filter, field), codes, keys, context, (wanted) =>
-    context.loaders.observations.prefetch(wanted, isGuess),
+    context.loaders.observations.prefetch(wanted),
   );
 }
 

@@ -279,12 +279,3 @@ export function isLeftOut(selection: SelectionNode, { variableValues }: Selectio
 export const gatesBatch = perSelection((info: RowsField): boolean =>
   info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),
 );
-
-export const areOnlyFigures = perSelection((info: GraphQLResolveInfo): boolean => {
-  const type = info.schema.getRootType(info.operation.operation);
-  // The operation passes for a field: only its selection set is read.
-  const fieldNodes = [info.operation as unknown as FieldNode];
-  const fields = type == null ? [] : fieldsBelow({ ...scopeOf(info), fieldNodes }, type);
-  const leads = (node: FieldNode) => type != null && fieldLeads(type, node, info, new Set());
-  return fields.filter((nodes) => nodes.some(leads)).length === 1;
-});

@@ -26,8 +26,8 @@ export interface LoadersParts {
   readonly learned: Learned;
   /** True if calls are plenty for a key; left out if they always are. */
   readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
-  /** True if a call may be spent on a guess; left out if none may. */
-  readonly mayGuess?: ((tenant: Tenant) => boolean) | undefined;
+  /** True if a call may be spent that may turn out needless; left out if none may. */
+  readonly mayGoAhead?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is cached. */
   readonly cachedNames?: FindCachedNames | undefined;
   /** Called with the route of each cached list whose names have answered something. */
@@ -88,10 +88,8 @@ export function createLoaders(parts: LoadersParts) {
       const areListed = countryCodes.size > 0;
       return { codes: areListed ? countryCodes : COVERED_COUNTRIES, areListed };
     },
-    /** @param isAlone true if no other operation of the key may share the call */
-    mayGuess(isAlone: boolean): boolean {
-      return (!isAlone || tenant.operations <= 1) && parts.mayGuess?.(tenant) === true;
-    },
+    /** True if figures may be fetched before the list that confirms their countries. */
+    mayGoAhead: (): boolean => parts.mayGoAhead?.(tenant) === true,
     /** Caches the names once a list is at hand. Asks for nothing. */
     cachedNames(dimension: Dimension) {
       const names = listsAtHand.get(dimension) ?? parts.cachedNames?.(dimension, tenant) ?? null;

@@ -41,26 +41,22 @@ function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: O
     return newest(outcome.filter(isNational));
   }
 
-  return (demands: readonly Demand[], isGuess = false): PromiseOrValue<readonly National[]> =>
-    outcomes.of(
-      demands,
-      (latest) => {
-        // If the newest row is of a place, the newest national one is in the series.
-        const isOfPlace = (outcome: Outcome | undefined) =>
-          Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
-        const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
-        if (ofPlaces.length === 0) return latest.map(nationalIn);
-        effort.want(ofPlaces.length);
-        const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
-          demandFor('series', countryCode, metricKey, maxAgeMs),
-        );
-        return outcomes.of(wanted, (series) => {
-          const outcomes = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
-          return latest.map((outcome, i) => nationalIn(outcomes.get(demands[i] as Demand) ?? outcome));
-        });
-      },
-      isGuess,
-    );
+  return (demands: readonly Demand[]): PromiseOrValue<readonly National[]> =>
+    outcomes.of(demands, (latest) => {
+      // If the newest row is of a place, the newest national one is in the series.
+      const isOfPlace = (outcome: Outcome | undefined) =>
+        Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
+      const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
+      if (ofPlaces.length === 0) return latest.map(nationalIn);
+      effort.want(ofPlaces.length);
+      const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
+        demandFor('series', countryCode, metricKey, maxAgeMs),
+      );
+      return outcomes.of(wanted, (series) => {
+        const outcomes = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
+        return latest.map((outcome, i) => nationalIn(outcomes.get(demands[i] as Demand) ?? outcome));
+      });
+    });
 }
 
 function createChoice({ sending, figures: { several } }: FiguresMeans) {
@@ -174,17 +170,16 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     },
     /**
      * Asks for rows that `rows` or `nationals` will probably be asked for.
-     * @param isGuess true if a refusal is not looked into: what is really wanted is asked for again
      * @returns settles once they have come, and never rejects; undefined if they are at hand
      */
-    prefetch(wanted: WantedRows, isGuess: boolean): Promise<unknown> | undefined {
+    prefetch(wanted: WantedRows): Promise<unknown> | undefined {
       const demands = demandsOf(wanted, true);
       let coming: PromiseOrValue<unknown>;
       if (wanted.isNational) {
-        const rows = mapValue(demands, (some) => nationalsOf(some, isGuess));
-        if (!isGuess) prefetched.set(nameOf(wanted), { countryCodes: wanted.countryCodes, rows });
+        const rows = mapValue(demands, nationalsOf);
+        prefetched.set(nameOf(wanted), { countryCodes: wanted.countryCodes, rows });
         coming = rows;
-      } else coming = mapValue(demands, (some) => outcomes.of(some, asTheyAre, isGuess));
+      } else coming = mapValue(demands, (some) => outcomes.of(some, asTheyAre));
       // The field that wants them reports the error.
       return coming instanceof Promise ? coming.catch(() => {}) : undefined;
     },

@@ -11,7 +11,7 @@ import {
   yieldToEventLoop,
 } from '../../shared/async/turns.ts';
 import { asError } from '../../shared/errors.ts';
-import { type Figures, type Outcome, WrongGuess } from '../fetch.ts';
+import type { Figures, Outcome } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { BatchGate } from './batch-gate.ts';
 import type { CallOrder } from './call-order.ts';
@@ -37,13 +37,8 @@ interface Missing {
 
 /** Demands of a field that are fetched together. */
 class Pending {
-  readonly isGuess: boolean;
-  /** Resolves once each has an outcome, or a wrong guess was dropped; null while the cache is read. */
+  /** Resolves once each has an outcome; null while the cache is read. */
   over: Promise<unknown> | null = null;
-
-  constructor(isGuess: boolean) {
-    this.isGuess = isGuess;
-  }
 }
 
 /** Demands that take less than a turn to make and look up. */
@@ -62,7 +57,7 @@ export class OperationOutcomes {
   readonly #doubts: Doubts;
   /** By name of the demand: its outcome, or while it is pending its set. */
   readonly #outcomes = new Map<string, Outcome | Pending>();
-  readonly #loader: DataLoader<Missing & { readonly isGuess: boolean }, null>;
+  readonly #loader: DataLoader<Missing, null>;
   readonly oneState: OneState;
   /** True if cached figures wait for all others, since some field bounds their age. */
   isTogether = false;
@@ -81,17 +76,10 @@ export class OperationOutcomes {
   of<Result>(
     demands: readonly Demand[],
     make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
-    isGuess = false,
   ): PromiseOrValue<Result> {
-    const pending = this.#ask(demands, isGuess);
+    const pending = this.#ask(demands);
     if (pending.length === 0) return this.#made(demands, make);
-    const goOn = () => {
-      // A wrong guess leaves no outcome: what is wanted of it is asked for again, once.
-      const mayBeUnmet = !isGuess && pending.some((set) => set.isGuess);
-      if (mayBeUnmet && demands.some((demand) => !this.#outcomes.has(this.#nameOf(demand))))
-        return this.of(demands, make);
-      return this.#made(demands, make);
-    };
+    const goOn = () => this.#made(demands, make);
     const over = whenAll(pending.map((set) => set.over));
     if (demands.length <= FEW_TOGETHER) return over.then(goOn);
     const { sending, batchGate } = this.#means;
@@ -109,8 +97,8 @@ export class OperationOutcomes {
   }
 
   /** Fetches the new demands; returns the sets that any of them wait for. */
-  #ask(demands: readonly Demand[], isGuess: boolean): readonly Pending[] {
-    const pendingSet = new Pending(isGuess);
+  #ask(demands: readonly Demand[]): readonly Pending[] {
+    const pendingSet = new Pending();
     const pending = new Set<Pending>();
     const fresh: Demand[] = [];
     for (const demand of demands) {
@@ -196,30 +184,23 @@ export class OperationOutcomes {
     const missing = this.#missingIn(demands);
     if (!(missing instanceof Promise) && missing.demands.length === 0) return null;
     const load = (some: Missing) =>
-      some.demands.length === 0
-        ? null
-        : this.#means.order.leads(observations.route, this.#loader.load({ ...some, isGuess: set.isGuess }));
+      some.demands.length === 0 ? null : this.#means.order.leads(observations.route, this.#loader.load(some));
     return Promise.resolve(mapValue(missing, load)).catch((thrown) => {
       const error = asError(thrown, 'The figures could not be fetched.');
       for (const { name } of demands) if (this.#outcomes.get(name) === set) this.#outcomes.set(name, error);
     });
   }
 
-  async #fetchAll(sets: readonly (Missing & { readonly isGuess: boolean })[]): Promise<null[]> {
+  async #fetchAll(sets: readonly Missing[]): Promise<null[]> {
     const { figures, sending } = this.#means;
     const demands = sets.flatMap((set) => set.demands);
-    const isGuess = sets.every((set) => set.isGuess);
     const [{ missingAsOf = null } = {}, ...rest] = sets;
     const areLooked = rest.every((set) => set.missingAsOf === missingAsOf);
-    const from = isGuess ? { ...sending, isGuess: () => true } : sending;
-    const outcomes = await figures.fetch(demands, from, areLooked ? missingAsOf : null);
+    const outcomes = await figures.fetch(demands, sending, areLooked ? missingAsOf : null);
     const renewed = this.isTogether
       ? await timeSliced(sending.caller, renewedTogether(demands, outcomes))
       : null;
-    outcomes.forEach((outcome, name) => {
-      if (outcome instanceof WrongGuess) this.#outcomes.delete(name);
-      else this.#outcomes.set(name, renewed?.get(name) ?? outcome);
-    });
+    for (const [name, outcome] of outcomes) this.#outcomes.set(name, renewed?.get(name) ?? outcome);
     return sets.map(() => null);
   }
 }
