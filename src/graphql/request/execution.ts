@@ -1,5 +1,4 @@
 import type { GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import { untilAborted } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { createPricing } from '../cost/pricing.ts';
 import { byteLengthOf, lengthOf, type StringPieces } from '../execution/json-pieces.ts';
@@ -54,12 +53,12 @@ export class Execution {
   }
 
   async answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer> {
-    const { wideTurns } = run;
+    const wideTurns = run.batch?.wideTurns;
     if (wideTurns === undefined || !this.#isWide(planned)) return this.#answer(planned, run);
     const mustWait = wideTurns.isLocked();
     const turn = wideTurns.acquire();
     try {
-      if (mustWait) await untilTurn(turn, run);
+      if (mustWait) await run.waitUntil(turn);
       return await this.#answer(planned, run);
     } finally {
       void turn.then((release) => release());
@@ -156,13 +155,6 @@ export class Execution {
     run.isLasting = false;
     return true;
   }
-}
-
-/** Other operations don't wait for its demands meanwhile. If its time ends first, it fails at its first call. */
-async function untilTurn(turn: Promise<unknown>, { participant, deadline }: OperationRun): Promise<void> {
-  participant.forgo();
-  deadline.start();
-  await untilAborted(turn, deadline.signal).catch(() => {});
 }
 
 async function runBounded(

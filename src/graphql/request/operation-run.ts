@@ -24,6 +24,7 @@ import type { Delivery } from './delivery.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
+import { createRooms } from './run-room.ts';
 import type { Incoming } from './stages.ts';
 
 export interface OperationRun {
@@ -38,7 +39,9 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   readonly accepts: string;
   readonly delivery: Delivery | null;
-  readonly wideTurns: GatewayRequest['wideTurns'];
+  readonly batch: GatewayRequest['batch'];
+  /** Waits as long as the operation may, while others don't wait for its demands. Never rejects. */
+  readonly waitUntil: (turn: Promise<unknown>) => Promise<void>;
   /** Of the key's cached entries when the request came. */
   readonly generation: number;
   /** Set once it has been read. */
@@ -101,6 +104,7 @@ export function createOpenRun(
 ) {
   const { gate, quota, offline, ...online } = service;
   const citing = citingOf(config);
+  const withRoom = createRooms(config, learned);
   return (
     request: GatewayRequest,
     caller: Caller,
@@ -136,9 +140,15 @@ export function createOpenRun(
     const { observations, ...lists } = isOffline ? offline() : online;
     const { asking, onNames } = additions ?? {};
     const ask = asking?.(lists.ask) ?? lists.ask;
-    const { participant, figures } = observations.join(caller);
+    const { participant: joined, figures } = observations.join(caller);
+    const { room, participant, waitUntil } = withRoom({
+      participant: joined,
+      deadline,
+      caller,
+      batch: request.batch,
+    });
     // Other operations of the batch are about to ask: wait until all demands are known.
-    if (request.wideTurns !== undefined) participant.expect();
+    if (request.batch !== undefined) participant.expect();
     const batchGate = createBatchGate(config.batchHoldMs, after);
     const { tenant } = caller;
     // Offline no key can be proven; having been accepted once is enough.
@@ -147,7 +157,17 @@ export function createOpenRun(
       context: {
         caller,
         bill,
-        loaders: createLoaders({ ...lists, ask, onNames, learned, sending, figures, batchGate, effort }),
+        loaders: createLoaders({
+          ...lists,
+          ask,
+          onNames,
+          learned,
+          sending,
+          figures,
+          batchGate,
+          effort,
+          room,
+        }),
         batchGate,
         effort,
         warnings: createWarnings(),
@@ -173,7 +193,8 @@ export function createOpenRun(
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       delivery,
-      wideTurns: request.wideTurns,
+      batch: request.batch,
+      waitUntil,
       onError: 'PROPAGATE',
       errors: null,
       written: null,

@@ -1,5 +1,13 @@
-import type { Mutex } from 'async-mutex';
+import { Mutex } from 'async-mutex';
 import type { Exchanged } from './callers.ts';
+
+/** Several operations of one request. */
+export class RequestBatch {
+  /** Wide operations run one after the other. */
+  readonly wideTurns = new Mutex();
+  /** Bytes of the answers that wait for the others; 0 once they have left. */
+  keptBytes = 0;
+}
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
@@ -15,8 +23,8 @@ export interface GatewayRequest {
   readonly signal: AbortSignal;
   /** For the log and errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
-  /** Set if other operations came in the same request: wide ones run one after the other. */
-  readonly wideTurns?: Mutex | undefined;
+  /** Set if other operations came in the same request. */
+  readonly batch?: RequestBatch | undefined;
   /** True if its visitor has been counted the operation, when it was priced. */
   readonly isCounted?: boolean;
   /** As far as it is known. */
@@ -32,7 +40,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly requestId: string | undefined;
-  readonly wideTurns: Mutex | undefined;
+  readonly batch: RequestBatch | undefined;
   readonly exchanged: Exchanged | undefined;
   readonly #signalled: { readonly signal: AbortSignal };
 
@@ -46,7 +54,7 @@ export class ChangedRequest implements GatewayRequest {
     this.search = changes.search ?? whole.search;
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
-    this.wideTurns = changes.wideTurns ?? whole.wideTurns;
+    this.batch = changes.batch ?? whole.batch;
     this.exchanged = changes.exchanged ?? whole.exchanged;
     this.#signalled = signalled;
   }

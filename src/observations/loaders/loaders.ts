@@ -14,6 +14,7 @@ import type { Effort } from './effort.ts';
 import { createEndpointLoader } from './endpoint-loader.ts';
 import { createLists } from './lists.ts';
 import { createObservationLoader } from './observations.ts';
+import type { FiguresRoom } from './outcomes.ts';
 import type { TickerLoader, TickersLearned } from './tickers.ts';
 
 export interface LoadersParts {
@@ -22,6 +23,8 @@ export interface LoadersParts {
   readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
+  /** Left out if nothing is made. */
+  readonly room?: FiguresRoom | undefined;
   readonly tickersLearned: TickersLearned;
   readonly learned: Learned;
   /** True if calls are plenty for a key; left out if they always are. */

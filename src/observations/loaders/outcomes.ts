@@ -25,6 +25,13 @@ export interface FiguresMeans {
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly order: CallOrder;
+  readonly room?: FiguresRoom | undefined;
+}
+
+/** Memory for the figures of an operation. */
+export interface FiguresRoom {
+  /** Null if there is room for them at once. */
+  take(demands: readonly Demand[]): Promise<void> | null;
 }
 
 /** Null if there is none. */
@@ -181,7 +188,9 @@ export class OperationOutcomes {
    * @returns null if all demands are cached
    */
   #fetch(set: Pending, demands: readonly Demand[]): Promise<unknown> | null {
-    const missing = this.#missingIn(demands);
+    const entering = this.#means.room?.take(demands) ?? undefined;
+    if (entering !== undefined) this.#means.batchGate.closeDuring(entering);
+    const missing = mapValue(entering, () => this.#missingIn(demands));
     if (!(missing instanceof Promise) && missing.demands.length === 0) return null;
     const load = (some: Missing) =>
       some.demands.length === 0 ? null : this.#means.order.leads(observations.route, this.#loader.load(some));

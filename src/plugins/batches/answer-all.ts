@@ -1,7 +1,6 @@
-import { Mutex } from 'async-mutex';
 import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
 import type { HeldOperation, HeldOperations } from '../../graphql/request/held-operations.ts';
-import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
+import { ChangedRequest, type GatewayRequest, RequestBatch } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, refusalBody } from '../../graphql/request/responses.ts';
 import type { HandleRequest } from '../../graphql/request/stages.ts';
 import { errorBody } from '../../shared/errors.ts';
@@ -38,51 +37,65 @@ export async function answerAll(
   const headers = acceptingInstead(given, accept);
   // An array without lists of variables needs no indexes: its order tells.
   const hasPlaces = linesType !== null || operations.some(({ variableIndex }) => variableIndex !== null);
-  const wideTurns = operations.length > 1 ? new Mutex() : undefined;
+  const batch = operations.length > 1 ? new RequestBatch() : undefined;
   let leftBytes = maxAnswerBytes;
-  const answers = await Promise.all(
-    operations.map(async (operation) => {
-      const answer = await next(
-        // POST: the answer to a QUERY would have a tag of its own.
-        new ChangedRequest(request, {
-          method: 'POST',
-          headers,
-          body: operation.body,
-          search: '',
-          wideTurns,
-        }),
-      );
-      const text = textOf(answer.body);
-      leftBytes -= text?.length ?? 0;
-      const body = text === null || leftBytes < 0 ? tooLong(maxAnswerBytes, request) : text;
-      return { ...answer, body: hasPlaces ? placed(body, operation) : body };
-    }),
-  );
-  const bodies = answers.map(({ body }) => body);
-  const headersOfAll = headersOf(answers);
-  // Readers of lines take any status but 200 for a failure of them all.
-  if (linesType !== null) {
-    headersOfAll.set('content-type', `${linesType}; charset=utf-8`);
-    return { status: 200, headers: headersOfAll, body: bodies.map((body) => `${body.trim()}\n`).join('') };
+  const answerOne = async (operation: HeldOperation) => {
+    const {
+      status,
+      headers: own,
+      body,
+    } = await next(
+      // POST: the answer to a QUERY would have a tag of its own.
+      new ChangedRequest(request, { method: 'POST', headers, body: operation.body, search: '', batch }),
+    );
+    const bytes = bytesOf(body);
+    leftBytes -= bytes?.length ?? 0;
+    const sent = bytes === null || leftBytes < 0 ? Buffer.from(tooLong(maxAnswerBytes, request)) : bytes;
+    if (batch !== undefined) batch.keptBytes += sent.length;
+    return { status, headers: own, body: hasPlaces ? placed(sent, operation) : [sent] };
+  };
+  try {
+    const answers = await Promise.all(operations.map(answerOne));
+    const headersOfAll = headersOf(answers);
+    // Readers of lines take any status but 200 for a failure of them all.
+    if (linesType !== null) {
+      headersOfAll.set('content-type', `${linesType}; charset=utf-8`);
+      const lines = answers.flatMap(({ body }) => [...body, NEW_LINE]);
+      return { status: 200, headers: headersOfAll, body: Buffer.concat(lines) };
+    }
+    const statuses = new Set(answers.map(({ status }) => status));
+    const [common = 200] = statuses;
+    const list = answers.flatMap(({ body }, index) => [index === 0 ? OPEN_LIST : COMMA, ...body]);
+    return {
+      status: statuses.size === 1 ? common : 200,
+      headers: headersOfAll,
+      body: Buffer.concat([...list, CLOSE_LIST]),
+    };
+  } finally {
+    if (batch !== undefined) batch.keptBytes = 0;
   }
-  const statuses = new Set(answers.map(({ status }) => status));
-  const [common = 200] = statuses;
-  return { status: statuses.size === 1 ? common : 200, headers: headersOfAll, body: `[${bodies.join(',')}]` };
 }
 
-function placed(body: string, { requestIndex, variableIndex }: HeldOperation): string {
+const OPEN_LIST = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE_LIST = Buffer.from(']');
+const NEW_LINE = Buffer.from('\n');
+
+function placed(body: Buffer, { requestIndex, variableIndex }: HeldOperation): readonly Buffer[] {
   const places = [
     ...(requestIndex === null ? [] : [`"requestIndex":${requestIndex},`]),
     ...(variableIndex === null ? [] : [`"variableIndex":${variableIndex},`]),
   ];
-  return `{${places.join('')}${body.slice(1)}`;
+  return [Buffer.from(`{${places.join('')}`), body.subarray(1)];
 }
 
-function textOf(body: GatewayResponse['body']): string | null {
-  return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : null;
+/** Without the line break that may end it. */
+function bytesOf(body: GatewayResponse['body']): Buffer | null {
+  if (typeof body === 'string') return Buffer.from(body.trim());
+  return Buffer.isBuffer(body) ? body : null;
 }
 
-function headersOf(answers: readonly GatewayResponse[]): Map<string, string> {
+function headersOf(answers: readonly Pick<GatewayResponse, 'headers'>[]): Map<string, string> {
   const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
   const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);
   // These are of a single answer.
