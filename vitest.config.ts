@@ -18,8 +18,11 @@ const hasReaders = process.env.CI === 'true' || existsSync('test/readers/node_mo
 if (!hasReaders) console.warn('Left out: test/readers, which `npm run readers` installs.');
 const OTHERS = [...(hasRouters ? [FEDERATION] : []), ...(hasReaders ? [READERS] : [])];
 
+/** As long as a busy machine may take, and less than a test has, so that its failure says what it has waited for. */
+const PATIENCE_MS = 45_000;
+
 /** Polls often, since a look costs next to nothing: not so a look that asks a browser or another program. */
-const QUICK = { poll: { timeout: 15_000, interval: 5 } };
+const QUICK = { poll: { timeout: PATIENCE_MS, interval: 5 } };
 
 export default defineConfig({
   // The generation that Node finds, and the libraries with it: two generations of one schema's classes work with neither.
@@ -37,8 +40,8 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Waits as long as a busy machine may take: quick results are seen at once all the same.
-    expect: { poll: { timeout: 15_000 } },
+    // Quick results are seen at once all the same.
+    expect: { poll: { timeout: PATIENCE_MS } },
     // Tests that do little but wait run beside each other, if they say so.
     maxConcurrency: 10,
     // On two processors. `npm test` has three: many of its tests wait.

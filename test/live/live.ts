@@ -20,7 +20,7 @@ function timedClock(startMs = START) {
   let nowMs = startMs;
   const deadlines = heldTimers();
   const timers = new Set<{ readonly atMs: number; readonly then: () => void }>();
-  const isArmed = () => expect.poll(() => timers.size, { timeout: 20_000 }).toBeGreaterThan(0);
+  const isArmed = () => expect.poll(() => timers.size).toBeGreaterThan(0);
   return {
     /** Has a minute pass in which somebody waits, and waits until they wait again: one look at the sources is over by then. */
     async round(seconds = 60) {
@@ -223,7 +223,8 @@ export async function begin(
 ): Promise<Told[]> {
   const before = await subscriptionsOf(program);
   const told = subscribe.map((one) => one());
-  await expect.poll(() => subscriptionsOf(program)).toBe(before + subscribe.length);
+  // Each look has the program write all of its metrics.
+  await expect.poll(() => subscriptionsOf(program), { interval: 50 }).toBe(before + subscribe.length);
   return told;
 }
 
