@@ -2,6 +2,7 @@
 export const ALONE = [
   'test/async/yielding.test.ts',
   'test/chaos/*.test.ts',
+  'test/contract/turns.test.ts',
   'test/execution/differential.test.ts',
   'test/execution/error-behavior.test.ts',
   'test/figures/common-texts.test.ts',

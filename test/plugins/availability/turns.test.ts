@@ -1,39 +1,12 @@
-import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { openProgram, type Program } from '../../support/program.ts';
-import { threadMs } from '../../support/thread-ms.ts';
+import { openProgram } from '../../support/program.ts';
+import { longestTurn, send } from '../../support/turns.ts';
 
 /** The longest that a request may keep the event loop, in milliseconds of CPU time. */
 const MOST_MS = 100;
 
 /** A collection of garbage may fall into any turn, but not into the same one each time. */
 const ROUNDS = 3;
-
-/** Sends an operation, and drops its answer unread: the client shares this thread. */
-function send({ url, sandbox }: Program, query: string): Promise<void> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${sandbox.keys.team}` };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers }, (response) => {
-      response.resume().on('end', resolve).on('error', reject);
-    });
-    sent.on('error', reject).end(JSON.stringify({ query }));
-  });
-}
-
-/** The longest turn of the event loop meanwhile, in milliseconds of CPU time, which other processes don't affect. */
-async function longestTurn(work: () => Promise<void>): Promise<number> {
-  let longestMs = 0;
-  let last = process.threadCpuUsage();
-  const look = () => {
-    longestMs = Math.max(longestMs, threadMs(last));
-    last = process.threadCpuUsage();
-  };
-  const watch = setInterval(look, 1);
-  await work();
-  look();
-  clearInterval(watch);
-  return longestMs;
-}
 
 const aliases = (field: string) => Array.from({ length: 50 }, (_, i) => `a${i}: ${field}`).join(' ');
 
