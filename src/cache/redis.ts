@@ -210,7 +210,7 @@ end
 
 /** Counts in a Redis. The braces keep an account's keys together in a cluster. */
 function countersIn(client: Connection, ask: AskAny, namespace: string): SharedCounters {
-  const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
+  const keyOfCount = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
   async function run(
     account: string,
@@ -219,7 +219,7 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
   ): Promise<CounterSnapshot> {
     const whats = [`minute:${minute}`, `month:${month}`, 'note', `take:${randomUUID()}`];
     const order = {
-      keys: whats.map((what) => keyOf(account, what)),
+      keys: whats.map((what) => keyOfCount(account, what)),
       arguments: [minute, month, nowMs, verb, MINUTE_RETENTION_MS, MONTH_RETENTION_MS, TAKE_RETENTION_MS].map(
         String,
       ),
@@ -233,12 +233,12 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
     take: (account, at) => run(account, at, 'take'),
     read: (account, at) => run(account, at, 'read'),
     async putBack(account, { minute, month }) {
-      const keys = [`minute:${minute}`, `month:${month}`].map((what) => keyOf(account, what));
+      const keys = [`minute:${minute}`, `month:${month}`].map((what) => keyOfCount(account, what));
       // Not by `ask`: a call that is put back twice would count one too few.
       await client.eval(PUT_BACK, { keys, arguments: [] });
     },
     async note(account, note) {
-      await client.set(keyOf(account, 'note'), JSON.stringify(note), {
+      await client.set(keyOfCount(account, 'note'), JSON.stringify(note), {
         expiration: { type: 'PX', value: MONTH_RETENTION_MS },
       });
     },

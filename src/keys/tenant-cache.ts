@@ -36,7 +36,7 @@ const WRITING_SHARE = 0.1;
 
 /** The service's last verdict on each key. Each read of a shared store brings the verdicts that others know. */
 function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: TenantCacheParts) {
-  const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
+  const nameOfStatus = ({ digest }: Tenant) => `${digest}:keyStatus`;
 
   function write(tenant: Tenant): Promise<boolean> {
     tenant.writtenAtMs = now();
@@ -50,7 +50,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
 
   function statusOf(tenant: Tenant) {
     const { acceptedAtMs, refusedAtMs, recheckBeforeMs } = tenant;
-    return { key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs, recheckBeforeMs } };
+    return { key: nameOfStatus(tenant), value: { acceptedAtMs, refusedAtMs, recheckBeforeMs } };
   }
 
   /** Takes over what the store knows of a key. Returns the instant of its last refusal. */
@@ -67,9 +67,9 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
 
   return {
     learn,
-    nameOf,
+    nameOfStatus,
     async lookUp(tenant: Tenant): Promise<void> {
-      const [stored] = await store.getMany([nameOf(tenant)]);
+      const [stored] = await store.getMany([nameOfStatus(tenant)]);
       learn(tenant, stored);
     },
     /** True if the service has accepted the key lately, so that entries may be served without asking. */
@@ -191,7 +191,7 @@ export function nameInStore(key: string): string | null {
 export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, retentionMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
-  const { learn, nameOf, refuse, ...statuses } = createKeyStatuses(parts);
+  const { learn, nameOfStatus, refuse, ...statuses } = createKeyStatuses(parts);
   const { writing, put, landed } = createWrites(parts);
 
   store.news?.onPublished(({ key, value }) => void learn(tenants.named(digestIn(key)), value));
@@ -205,7 +205,7 @@ export function createTenantCache(parts: TenantCacheParts) {
   /** Names in the store are memoized, since most are wanted again and again. `among` marks those that count in `count`. */
   let among = {};
   let count = 0;
-  function keyOf(tenant: Tenant, name: string): string {
+  function keyOfEntry(tenant: Tenant, name: string): string {
     if (!tenant.isKnown) return keyIn(tenant, name);
     if (tenant.names?.among !== among) tenant.names = { among, keys: new Map() };
     const cachedName = tenant.names.keys.get(name);
@@ -235,11 +235,11 @@ export function createTenantCache(parts: TenantCacheParts) {
     const entries = new Map<string, CacheEntry<Value>>();
     const { peekMany: peekAll, isAllHere } = store;
     if (names.length === 0) return entries;
-    const keys = names.map((name) => keyOf(tenant, name));
+    const keys = names.map((name) => keyOfEntry(tenant, name));
     const [status, ...values] =
       peekAll !== null && isAllHere
         ? [undefined, ...peekAll(keys)]
-        : await store.getMany([nameOf(tenant), ...keys]);
+        : await store.getMany([nameOfStatus(tenant), ...keys]);
     const oldestMs = Math.max(learn(tenant, status), now() - retentionMs);
     for (const [i, name] of names.entries()) {
       // The name tells the type of its value.
@@ -251,7 +251,7 @@ export function createTenantCache(parts: TenantCacheParts) {
 
   /** Reads entries that are in this process, by the places of their names, as `read` does. */
   function peekMany<Value>(tenant: Tenant, names: readonly string[]): (CacheEntry<Value> | undefined)[] {
-    const keys = names.map((name) => keyOf(tenant, name));
+    const keys = names.map((name) => keyOfEntry(tenant, name));
     const values = store.peekMany?.(keys);
     const oldestMs = Math.max(tenant.refusedAtMs, now() - retentionMs);
     return keys.map((key, i) => {
@@ -286,7 +286,7 @@ export function createTenantCache(parts: TenantCacheParts) {
       values.forEach((given, name) => {
         const entry = { value: given, atMs };
         const value = join === undefined ? entry : joinedWith(peek(tenant, name), entry, join);
-        entries.push({ name, key: keyOf(tenant, name), value });
+        entries.push({ name, key: keyOfEntry(tenant, name), value });
       });
       const isElsewhere = join !== undefined && !store.isAllHere;
       put(entries, join, isElsewhere ? read(tenant, [...values.keys()], NOT_ON_THEIR_WAY) : undefined);
@@ -301,7 +301,7 @@ export function createTenantCache(parts: TenantCacheParts) {
       const { wasAccepted, isStored } = refuse(tenant, failure);
       // The refusal comes first: nothing older than it is served from then on, however long the purge takes.
       if (!wasAccepted) return undefined;
-      void isStored.then(() => store.clear(keyOf(tenant, '')));
+      void isStored.then(() => store.clear(keyOfEntry(tenant, '')));
       return isStored;
     },
   };

@@ -17,7 +17,7 @@ import type { Outcome } from './fetch.ts';
 import { expectedRows } from './planner/cover.ts';
 import {
   isWithin,
-  keyOf,
+  keyOfPair,
   type Mode,
   type Pair,
   pairKey,
@@ -231,7 +231,7 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
   ): PromiseOrValue<boolean> {
     const { received, meta } = list;
     const isEveryPairPresent = () =>
-      mode === 'latest' && pairsOf(rectangle).every((pair) => sentOf(groups, keyOf(pair)) > 0);
+      mode === 'latest' && pairsOf(rectangle).every((pair) => sentOf(groups, keyOfPair(pair)) > 0);
     const looksCut = ({ totals, limitEffect }: Facts) => {
       if (meta.total !== null && meta.total > received) return true;
       if (meta.total !== null && totals === 'true') return false;
@@ -557,7 +557,7 @@ function handOut(
   const malformed = errorsIn(list.errors, groups);
   const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
   const outcomeOf = (pair: Pair): PairOutcome => {
-    const key = nameOf(pair);
+    const key = nameOfPair(pair);
     const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
     return failure ?? (isBlank(key, mode, groups) ? 'no figure' : rowsIn(groups, key, years));
   };
@@ -565,7 +565,7 @@ function handOut(
   const outcomes = all.map(outcomeOf);
   if (mode === 'series') {
     for (const pair of all) {
-      const key = nameOf(pair);
+      const key = nameOfPair(pair);
       if (isProven(key)) learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
     }
   }
@@ -573,7 +573,7 @@ function handOut(
   if (unknown === undefined)
     cache.save(sending.caller.tenant, { mode, years }, rowsOfPairs(all, outcomes), receivedAt);
   settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length));
-  const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOf(pair)), 0);
+  const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOfPair(pair)), 0);
   events.onRows?.(list.received, list.received - wanted);
   // Rows that can't be assigned to a pair count as wanted ones.
   return { rows: wanted + list.received - list.rows.length - list.blanks.length, isWhole: true };
@@ -591,8 +591,8 @@ function* rowsOfPairs(pairs: readonly Pair[], outcomes: readonly PairOutcome[]):
 }
 
 function furtherPairs(rectangle: Rectangle, pairs: readonly Pair[]): readonly Pair[] {
-  const names = new Set(pairs.map(nameOf));
-  return pairsOf(rectangle).filter((pair) => !names.has(keyOf(pair)));
+  const names = new Set(pairs.map(nameOfPair));
+  return pairsOf(rectangle).filter((pair) => !names.has(keyOfPair(pair)));
 }
 
 function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | null) {
@@ -601,9 +601,9 @@ function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | nul
   return rows;
 }
 
-/** Same as `keyOf`, but without a call for demands, which have their key: there may be thousands of pairs. */
-function nameOf(pair: Pair): string {
-  return pair.pairKey ?? keyOf(pair);
+/** Same as `keyOfPair`, but without a call for demands, which have their key: there may be thousands of pairs. */
+function nameOfPair(pair: Pair): string {
+  return pair.pairKey ?? keyOfPair(pair);
 }
 
 function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {

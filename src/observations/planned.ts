@@ -7,7 +7,7 @@ import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
 import {
   covers,
   type Demand,
-  keyOf,
+  keyOfPair,
   latestOf,
   type Mode,
   type Pair,
@@ -91,8 +91,8 @@ class Answers {
   constructor(demands: readonly Demand[], cacheChoice: CacheChoice) {
     const ofMode = (wanted: Mode) => demands.filter(({ mode }) => mode === wanted);
     const series = ofMode('series');
-    this.series = Map.groupBy(series, keyOf);
-    this.latest = new Set(series.length === 0 ? [] : ofMode('latest').map(keyOf));
+    this.series = Map.groupBy(series, keyOfPair);
+    this.latest = new Set(series.length === 0 ? [] : ofMode('latest').map(keyOfPair));
     this.#cacheChoice = cacheChoice;
   }
 
@@ -108,7 +108,7 @@ class Answers {
     };
     const latest: [Pair, Outcome][] = [];
     for (const [i, pair] of pairs.entries()) {
-      const key = keyOf(pair);
+      const key = keyOfPair(pair);
       const outcome = outcomes[i] as PairOutcome;
       const rows = outcome === 'no figure' ? [] : outcome;
       if (!isLatest) add(this.#takeAnswered(key, years), rows);
@@ -180,11 +180,11 @@ function takingAlong(
   return (task: Task) => {
     const codes = once(() => new Set(task.rectangle.countryCodes));
     const keys = once(() => new Set(task.rectangle.metricKeys));
-    const names = once(() => new Set(task.pairs.map(keyOf)));
+    const names = once(() => new Set(task.pairs.map(keyOfPair)));
     onCall((demand) => {
       if (!task.isOpen || demand.mode !== mode) return false;
       if (!codes().has(demand.countryCode) || !keys().has(demand.metricKey)) return false;
-      const name = keyOf(demand);
+      const name = keyOfPair(demand);
       if ((mode === 'latest' ? series : latest).has(name)) return false;
       if (years !== null && (demand.years === null || !covers(years, demand.years))) return false;
       if (mode === 'series') series.set(name, [...(series.get(name) ?? []), demand]);

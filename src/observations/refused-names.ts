@@ -19,7 +19,7 @@ interface Refused {
 export function createRefusedNames(now: () => number, ttlMs: number) {
   const names = createLru<Refused>(MAX_NAMES);
 
-  const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
+  const keyOfName = (tenant: Tenant, dimension: Dimension, name: string) =>
     `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
 
   function find(key: string): Refused | undefined {
@@ -32,10 +32,10 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
   const refusedNames = {
     areNone: true,
     of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
-      find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey)),
+      find(keyOfName(tenant, 'countries', countryCode)) ?? find(keyOfName(tenant, 'metrics', metricKey)),
     add(tenant: Tenant, dimension: Dimension, name: string, refused: Refused) {
       if (ttlMs === 0) return;
-      names.set(keyOf(tenant, dimension, name), refused);
+      names.set(keyOfName(tenant, dimension, name), refused);
       refusedNames.areNone = false;
     },
   };

@@ -14,7 +14,7 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import { keyOf, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
+import { keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
 import { type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
@@ -58,13 +58,13 @@ async function complete(cut: Cut): Promise<FetchedRows> {
   const filling = total === null && !mayComeByLimit && task.mode === 'series' ? fillingPair(cut) : null;
   if (filling !== null) return completeFilling(cut, filling);
   const whole = wholePairs(task, answer);
-  const isWhole = (pair: Pair) => whole.has(keyOf(pair));
+  const isWhole = (pair: Pair) => whole.has(keyOfPair(pair));
   const years = mayNameYears(learned.facts()) ? answer.years : null;
   const changes = { years, rowsOf: rowsOfRest(cut, whole), round: round + 1 };
   const otherPairs = pairsOf(rectangle).filter((pair) => !isWhole(pair));
-  const wanted = new Set(pairs.map(keyOf));
+  const wanted = new Set(pairs.map(keyOfPair));
   // The total proves the kept ones only once all others have come, some of which nobody wants.
-  if (whole.size === 0 || !otherPairs.every((pair) => wanted.has(keyOf(pair))))
+  if (whole.size === 0 || !otherPairs.every((pair) => wanted.has(keyOfPair(pair))))
     return task.replan(pairs, changes);
   const rest = await task.replan(otherPairs, changes);
   const rows = rest.rows + rowsIn(answer, whole);
@@ -80,14 +80,14 @@ async function complete(cut: Cut): Promise<FetchedRows> {
 function fillingPair({ task, answer }: Cut): Pair | null {
   const [first, ...rest] = sentRows(answer) ?? [];
   if (first === undefined || rest.some(({ key }) => key !== first.key)) return null;
-  return pairsOf(task.rectangle).find((pair) => keyOf(pair) === first.key) ?? null;
+  return pairsOf(task.rectangle).find((pair) => keyOfPair(pair) === first.key) ?? null;
 }
 
 /** Splits a pair that fills the answer by years at once: asked for alone, it would bring the same rows again. */
 async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { countryCode, metricKey } = filling;
-  const isFilling = (pair: Pair) => keyOf(pair) === keyOf(filling);
+  const isFilling = (pair: Pair) => keyOfPair(pair) === keyOfPair(filling);
   const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
   const alone: Task = { ...task, rectangle, pairs: task.pairs.filter(isFilling) };
   const otherPairs = task.pairs.filter((pair) => !isFilling(pair));
@@ -146,7 +146,7 @@ function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySe
   const { groups, years, list } = answer;
   const total = totalBeyond(answer);
   const came: RowsOf = (code, key) => sentOf(groups, pairKey(code, key));
-  const left = pairsOf(task.rectangle).filter((pair) => !whole.has(keyOf(pair)));
+  const left = pairsOf(task.rectangle).filter((pair) => !whole.has(keyOfPair(pair)));
   const usual =
     list.received / Math.max(1, new Set([...groups.figures.keys(), ...groups.blanks.keys()]).size);
   const rowsOf = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
@@ -178,12 +178,12 @@ function settleWhole(
 ): void {
   const { groups, years, receivedAt } = answer;
   const { mode, settle } = task;
-  const rowsOf = (pair: Pair) => groups.figures.get(keyOf(pair)) ?? [];
+  const rowsOf = (pair: Pair) => groups.figures.get(keyOfPair(pair)) ?? [];
   const figures = whole.map((pair) => ({ pair, rows: rowsOf(pair) }));
   means.save(sending.caller.tenant, { mode, years }, figures, receivedAt);
   if (mode === 'series')
     for (const { pair, rows } of figures)
-      learnLength(pair, years, rows, sentOf(groups, keyOf(pair)), means.learned);
+      learnLength(pair, years, rows, sentOf(groups, keyOfPair(pair)), means.learned);
   settle(wanted, wanted.map(rowsOf));
 }
 

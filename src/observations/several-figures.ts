@@ -17,7 +17,7 @@ const MAX_PERIODS = 8;
 export function createSeveralFigures() {
   /** Sources by place and period. */
   const sourcesByPair = createLru<ReadonlyMap<string, readonly string[]>>(MAX_PAIRS);
-  const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
+  const nameOfPair = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
     `${tenant.digest} ${countryCode} ${metricKey}`;
 
   const several = {
@@ -27,15 +27,15 @@ export function createSeveralFigures() {
       const [first] = rows;
       if (first === undefined) return;
       const those = rows.length === 1 ? [] : severalIn(rows);
-      if (those.length > 0) sourcesByPair.set(nameOf(tenant, first), new Map(those));
-      else if (areAll) sourcesByPair.delete(nameOf(tenant, first));
+      if (those.length > 0) sourcesByPair.set(nameOfPair(tenant, first), new Map(those));
+      else if (areAll) sourcesByPair.delete(nameOfPair(tenant, first));
       several.isEmpty = sourcesByPair.size === 0;
     },
     /** Null if no other figures for the place and period are known. */
     sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null {
       return sourcesByPair.size === 0
         ? null
-        : (sourcesByPair.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
+        : (sourcesByPair.get(nameOfPair(tenant, row))?.get(whenOf(row)) ?? null);
     },
   };
   return several;

@@ -69,7 +69,7 @@ export function cachedRecords<Params, Result>(
       return null;
     }
   };
-  return mapValue(tenantCache.readOne<CachedAnswer>(tenant, nameOf(call)), decodedIn);
+  return mapValue(tenantCache.readOne<CachedAnswer>(tenant, nameOfCall(call)), decodedIn);
 }
 
 function isAnswer(value: CachedAnswer): boolean {
@@ -85,7 +85,7 @@ function isRefusal(body: unknown): body is RefusedArguments {
   return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
 }
 
-export function nameOf(call: Call): string {
+export function nameOfCall(call: Call): string {
   return `answer ${call.target}`;
 }
 

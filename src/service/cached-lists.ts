@@ -9,7 +9,7 @@ import {
   type CachedAnswer,
   type CachedRecords,
   cachedRecords,
-  nameOf,
+  nameOfCall,
   readAnswer,
   recordsIn,
   refusedAnswer,
@@ -178,7 +178,7 @@ class CachedCall<Params, Result> {
     let records: Result | null = null;
     const together = inFlight.together({
       group: this.#tenant.digest,
-      names: [nameOf(this.#call)],
+      names: [nameOfCall(this.#call)],
       signal: sending.signal,
       fetch: async () => {
         records = await this.#fetchRecords(cached);
@@ -251,7 +251,7 @@ class CachedCall<Params, Result> {
   }
 
   #store(entry: CachedAnswer, atMs: number): void {
-    this.#cache?.save(this.#tenant, new Map([[nameOf(this.#call), entry]]), atMs);
+    this.#cache?.save(this.#tenant, new Map([[nameOfCall(this.#call), entry]]), atMs);
   }
 }
 

@@ -22,7 +22,7 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly mostRows?: (params: Params) => number;
   /** Decodes a body; throws Failure UPSTREAM_INVALID_RESPONSE. `receivedAt` is used only if `isDated`. */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
-  /** True if a service may lack the route; see `absentRoutes`. */
+  /** True if a service may lack the route; see `src/plugins/extra-routes/absent-routes.ts`. */
   readonly isOptional?: true;
   /** True if the records say when they were received. */
   readonly isDated?: true;

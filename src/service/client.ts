@@ -25,7 +25,7 @@ interface UpstreamParts {
   /** Further attempts after the first. */
   readonly retries: number;
   readonly clock: Clock;
-  /** The clock of ages; see `steadied`. */
+  /** The clock of ages; see `createSteadyClock`. */
   readonly steadyNow?: () => number;
   /** Milliseconds since any instant, by a clock that nobody can set: the one of pauses. */
   readonly elapsed?: () => number;

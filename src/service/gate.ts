@@ -41,7 +41,7 @@ export class CallGate {
 
   /**
    * @param tenantCache is told of the service's verdicts on keys
-   * @param now clock of pauses, which nobody can set back; see `steadied`
+   * @param now clock of pauses, which nobody can set back; see `createSteadyClock`
    * @param wallNow clock of the times in errors
    */
   constructor(

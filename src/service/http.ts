@@ -39,7 +39,7 @@ export interface HttpOptions {
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock?: Pick<Clock, 'now' | 'after'>;
-  /** The clock that tells when an answer came; see `steadied`. */
+  /** The clock that tells when an answer came; see `createSteadyClock`. */
   readonly steadyNow?: () => number;
   readonly bodies: BodyOptions;
   /** Proxies to the service; https always goes through a tunnel. */

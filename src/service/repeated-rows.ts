@@ -82,7 +82,7 @@ export function* parsedByRows(last: Read, bytes: Buffer): Steps<Read | undefined
 
 /** @throws SyntaxError */
 function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
-  if (last.rows === undefined) last.rows = rowsOf(last);
+  if (last.rows === undefined) last.rows = listRowsOf(last);
   const lastRows = last.rows;
   const start = lastRows === null ? null : listStart(bytes);
   if (lastRows === null || start === null || start.name !== lastRows.name) return undefined;
@@ -153,7 +153,7 @@ function parseRows(
   return true;
 }
 
-function rowsOf({ bytes, body }: Read): ListRows | null {
+function listRowsOf({ bytes, body }: Read): ListRows | null {
   const start = listStart(bytes);
   if (start === null) return null;
   const items = start.name === null ? body : (body as Record<string, unknown>)[start.name];

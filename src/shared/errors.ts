@@ -1,6 +1,6 @@
 /**
  * The table of codes: a code is retryable if asking again can help. Everything below the graph throws {@link Failure};
- * `graph/schema/errors.ts` alone turns it into a GraphQL error.
+ * `graphql/schema/errors.ts` alone turns it into a GraphQL error.
  */
 export const FAILURES = {
   UNAUTHENTICATED: { retryable: false },

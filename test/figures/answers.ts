@@ -8,7 +8,7 @@ import {
 } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
-import { keyOf, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
+import { keyOfPair, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
 import { flatPartsWith, openNameSearch } from './parts.ts';
@@ -51,13 +51,13 @@ export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
     pairs: pairsOf(rectangle),
     rowsOf: () => 1,
     settle: (some, outcomes) => {
-      for (const [i, outcome] of outcomes.entries()) settled.set(keyOf(some[i] as Pair), outcome);
+      for (const [i, outcome] of outcomes.entries()) settled.set(keyOfPair(some[i] as Pair), outcome);
     },
     round: 0,
     isOpen: false,
     search: openNameSearch(),
     async replan(pairs, changes) {
-      replanned.push({ pairs: pairs.map(keyOf), changes });
+      replanned.push({ pairs: pairs.map(keyOfPair), changes });
       return comes.shift() ?? NOT_WHOLE;
     },
     ...further,

@@ -10,7 +10,7 @@ import {
   demandFor,
   demandKey,
   isWithin,
-  keyOf,
+  keyOfPair,
   type YearRange,
 } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
@@ -286,7 +286,7 @@ const isKnown = ({ countryCodes, metricKeys }: Table, { countryCode, metricKey }
 
 /** True if the years of one demand lie in those of another for the same pair. */
 function isPartOf({ years, ...one }: Demand, { years: others, ...other }: Demand): boolean {
-  return years !== null && others !== null && keyOf(one) === keyOf(other) && covers(others, years);
+  return years !== null && others !== null && keyOfPair(one) === keyOfPair(other) && covers(others, years);
 }
 
 function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined) {

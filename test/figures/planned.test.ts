@@ -7,7 +7,7 @@ import { plannedStage } from '../../src/observations/planned.ts';
 import {
   type Demand,
   demandFor,
-  keyOf,
+  keyOfPair,
   type Mode,
   type Pair,
   pairsOf,
@@ -33,7 +33,7 @@ async function plan(
 ) {
   const asked: { mode: Mode; pairs: string[] }[] = [];
   const next: Parameters<typeof plannedStage>[0] = async (wanted) => {
-    if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOf) });
+    if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOfPair) });
     settle(wanted);
     return NONE_WHOLE;
   };
@@ -161,7 +161,7 @@ async function cover(
     send,
     learned,
     codesPerCall,
-    save: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
+    save: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOfPair(pair))),
   });
   const call = calledStage(parts, { cut: completed, refused: bisected });
   const settled = new Map<string, Outcome | 'no figure'>();
@@ -171,7 +171,7 @@ async function cover(
     pairs: pairsOf(table),
     rowsOf: () => 1,
     settle: (some, outcomes) => {
-      for (const [i, outcome] of outcomes.entries()) settled.set(keyOf(some[i] as Pair), outcome);
+      for (const [i, outcome] of outcomes.entries()) settled.set(keyOfPair(some[i] as Pair), outcome);
     },
     round: 0,
     search: openNameSearch(),

@@ -38,7 +38,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
     MAX_LISTS_BYTES,
     ({ body }) => OVERHEAD_BYTES + roughBytes(body),
   );
-  const keyOf = (tenant: Tenant, { target }: Call) => `${tenant.digest} ${target}`;
+  const keyOfCall = (tenant: Tenant, { target }: Call) => `${tenant.digest} ${target}`;
   const isOfAll = ({ route, assumed }: Endpoint) =>
     assumed !== undefined && !route.includes('{') && route !== endpoints.observations.route;
   const all: readonly Endpoint[] = [...Object.values(endpoints), ...more];
@@ -56,7 +56,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
     endpoints: all,
     routes,
     /** The body of a list; undefined if the key has been given none. */
-    of: (tenant: Tenant, call: Call): unknown => given.get(keyOf(tenant, call))?.body,
+    of: (tenant: Tenant, call: Call): unknown => given.get(keyOfCall(tenant, call))?.body,
     /** Notes the lists among the answers. */
     notedListsStage:
       (next: Send): Send =>
@@ -64,7 +64,7 @@ export function openGivenLists(more: readonly Endpoint[]) {
         const answering = next(call, sending);
         if (!routes.has(call.route)) return answering;
         return answering.then((answer) => {
-          if (answer.status === 200) cacheList(keyOf(sending.caller.tenant, call), answer);
+          if (answer.status === 200) cacheList(keyOfCall(sending.caller.tenant, call), answer);
           return answer;
         });
       },

@@ -142,7 +142,7 @@ export class AnswersTable implements Shrinkable {
     if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
     const isWhole = extensions.warnings === undefined;
-    this.#cached.set(nameOf(question, context.caller), {
+    this.#cached.set(nameOfAnswer(question, context.caller), {
       answer: new StoredAnswer(body, data, event, run.onError),
       untilMs: freshUntilMs,
       freshUntilMs: isWhole ? freshUntilMs : 0,
@@ -161,7 +161,7 @@ export class AnswersTable implements Shrinkable {
     const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
     if (schemaAnswer !== undefined) return schemaAnswer;
     const { tenant } = caller;
-    const name = nameOf(question, caller);
+    const name = nameOfAnswer(question, caller);
     const cachedAnswer = this.#cachedAnswer(name, tenant);
     if (cachedAnswer === null || tenantCache.isAtHand) return cachedAnswer;
     return tenantCache.lookUp(tenant).then(() => this.#cachedAnswer(name, tenant));
@@ -205,7 +205,7 @@ export class AnswersTable implements Shrinkable {
     const { config, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null) return alone(run, incoming);
-    const name = `${request.headers.accept ?? ''}\n${caller.budget?.name ?? ''}\n${nameOf(plain.question, caller)}`;
+    const name = `${request.headers.accept ?? ''}\n${caller.budget?.name ?? ''}\n${nameOfAnswer(plain.question, caller)}`;
     const shared = this.#inFlight.get(name);
     if (shared !== undefined && steadyNow() - shared.sinceMs < config.operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);
@@ -262,7 +262,7 @@ export class AnswersTable implements Shrinkable {
 }
 
 /** An answer is valid for one key, its rights, and either online or offline. */
-function nameOf(question: string, { tenant: { digest }, rights, offline }: Caller): string {
+function nameOfAnswer(question: string, { tenant: { digest }, rights, offline }: Caller): string {
   if (offline !== undefined) return `${digest} offline ${rights?.name ?? ''}\n${question}`;
   return rights === undefined ? `${digest}\n${question}` : `${digest} ${rights.name}\n${question}`;
 }

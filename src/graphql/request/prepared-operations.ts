@@ -33,7 +33,7 @@ export class PreparedOperations implements Shrinkable {
   }
 
   find(asked: AskedText, isProven: boolean): Prepared | undefined {
-    const name = nameOf(asked);
+    const name = nameOfText(asked);
     const cachedOperation = this.#proven.ready.get(name);
     if (cachedOperation !== undefined) return cachedOperation.prepared;
     const entry = this.#unproven.ready.get(name);
@@ -48,7 +48,7 @@ export class PreparedOperations implements Shrinkable {
   ): { readonly prepared: Prepared; readonly isKept: boolean } {
     const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
     const { seen, ready } = isProven ? this.#proven : this.#unproven;
-    const name = nameOf({ text, operationName });
+    const name = nameOfText({ text, operationName });
     const digest = hash('sha1', name);
     const isKept = this.#proven.seen.has(digest) || this.#unproven.seen.has(digest);
     if (isKept) ready.set(name, { prepared, bytes: footprintOf(text, prepared) });
@@ -62,7 +62,7 @@ export class PreparedOperations implements Shrinkable {
   }
 }
 
-function nameOf({ text, operationName }: AskedText): string {
+function nameOfText({ text, operationName }: AskedText): string {
   return `${operationName ?? ''}\n${text}`;
 }
 

@@ -3,7 +3,7 @@ import { createObjectMemo } from '../../cache/lru.ts';
 import type { Outcome } from '../../observations/fetch.ts';
 import { madeInTurns } from '../../observations/loaders/in-turns.ts';
 import type { WantedFigure } from '../../observations/loaders/operands.ts';
-import { keyOf, pairKey } from '../../observations/planner/demand.ts';
+import { keyOfPair, pairKey } from '../../observations/planner/demand.ts';
 import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
@@ -178,7 +178,7 @@ export function growthOf(row: ObservationRecord, earlier: ObservationRecord): nu
   const misfit = misfitOfUnits(row, earlier);
   if (misfit !== null) return misfit;
   if (earlier.value <= 0) {
-    const words = `${nameOf(earlier)} is ${earlier.value}, and growth in percent of that says nothing`;
+    const words = `${nameOfFigure(earlier)} is ${earlier.value}, and growth in percent of that says nothing`;
     return new Misfit('base', words);
   }
   return finite(percentAbove(row.value, earlier.value));
@@ -187,20 +187,23 @@ export function growthOf(row: ObservationRecord, earlier: ObservationRecord): nu
 /** A figure divided by another. */
 export function quotientOf(row: ObservationRecord, divisor: ObservationRecord): number | Misfit {
   if (divisor.value === 0)
-    return new Misfit('zero', `${nameOf(divisor)} is 0, and nothing can be divided by it`);
+    return new Misfit('zero', `${nameOfFigure(divisor)} is 0, and nothing can be divided by it`);
   return finite(decimalQuotientOf(row.value, divisor.value));
 }
 
 function misfitOfUnits(row: ObservationRecord, other: ObservationRecord): Misfit | null {
   if (row.unit === other.unit) return null;
-  return new Misfit('unit', `${nameOf(row)} is in ${row.unit}, ${nameOf(other)} in ${other.unit}`);
+  return new Misfit(
+    'unit',
+    `${nameOfFigure(row)} is in ${row.unit}, ${nameOfFigure(other)} in ${other.unit}`,
+  );
 }
 
 function finite(value: number): number | Misfit {
   return Number.isFinite(value) ? value : new Misfit('size', 'the result is beyond what a number holds');
 }
 
-function nameOf({ countryCode, metricKey, year }: ObservationRecord): string {
+function nameOfFigure({ countryCode, metricKey, year }: ObservationRecord): string {
   return `${countryCode} ${metricKey} of ${year}`;
 }
 
@@ -275,7 +278,7 @@ function latestOf(
   { bill, loaders }: GraphContext,
 ): PromiseOrValue<LatestByPair> {
   const pairs = new Map<string, WantedFigure>();
-  for (const [i, one] of wanted.entries()) if (mayBeLatest(counterparts[i])) pairs.set(keyOf(one), one);
+  for (const [i, one] of wanted.entries()) if (mayBeLatest(counterparts[i])) pairs.set(keyOfPair(one), one);
   if (pairs.size === 0) return NONE_ASKED;
   bill.naive += pairs.size;
   return mapValue(loaders.observations.operands.latest([...pairs.values()]), (latest) => {
@@ -296,7 +299,7 @@ function operandIn(
 ): Operand {
   if (counterpart === null || counterpart instanceof Misfit || counterpart instanceof Error)
     return counterpart;
-  const chosen = counterpart.mayBeLatest ? (latest.get(keyOf(wanted)) ?? null) : null;
+  const chosen = counterpart.mayBeLatest ? (latest.get(keyOfPair(wanted)) ?? null) : null;
   if (chosen instanceof Error) return chosen;
   const operand = decided(counterpart, row, chosen);
   if (operand === chosen && chosen !== null) onSeveral(chosen, sourcesOf(counterpart.rows));

@@ -123,11 +123,11 @@ function pagingOf(args: PagingArgs<string>, type: GlobalId['type'], maxRows: num
 function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row, RowId> {
   return {
     cursorsOf(rows, list) {
-      const nameOf = (row: Row) => JSON.stringify(keyOf(row));
-      const counts = new Map(rows.map((row) => [nameOf(row), 0]));
+      const nameOfRow = (row: Row) => JSON.stringify(keyOf(row));
+      const counts = new Map(rows.map((row) => [nameOfRow(row), 0]));
       const nths = new Map<Row, number>();
       for (const row of list) {
-        const name = nameOf(row);
+        const name = nameOfRow(row);
         const count = counts.get(name);
         if (count === undefined) continue;
         nths.set(row, count);

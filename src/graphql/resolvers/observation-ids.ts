@@ -16,7 +16,7 @@ const LASTING_PARTS = 7;
  * identifier is the same wherever it appears. The value and the time of retrieval are not among them, since each run of
  * the source may change these.
  */
-function keyOf(row: ObservationRecord): readonly string[] {
+function partsOfKey(row: ObservationRecord): readonly string[] {
   const { countryCode, metricKey, year, period, asOfPeriod, locationName, source } = row;
   const { datasetVersion, valueStatus, unit } = row;
   const lasting = [
@@ -32,7 +32,7 @@ function keyOf(row: ObservationRecord): readonly string[] {
 }
 
 export function observationId(row: ObservationRecord): string {
-  return encodeId('Observation', ...keyOf(row));
+  return encodeId('Observation', ...partsOfKey(row));
 }
 
 /**
@@ -45,7 +45,7 @@ export function observationNames(rows: readonly ObservationRecord[]): string[] {
     const id = observationId(row);
     const before = counts.get(id) ?? 0;
     counts.set(id, before + 1);
-    return before === 0 ? id : encodeId('Observation', ...keyOf(row), String(before));
+    return before === 0 ? id : encodeId('Observation', ...partsOfKey(row), String(before));
   });
 }
 
@@ -102,7 +102,7 @@ export function observationOf(
 }
 
 function isLike(row: ObservationRecord, key: readonly string[], parts: number): boolean {
-  const ownKey = keyOf(row);
+  const ownKey = partsOfKey(row);
   for (let i = 0; i < parts; i += 1) if (ownKey[i] !== key[i]) return false;
   return true;
 }

@@ -99,7 +99,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   const choice = createChoice(parts);
   const { newest } = choice;
   let countedAhead = 0;
-  /** National rows by `nameOf`, until a field wants exactly these: those of the last prefetch. */
+  /** National rows by `nameOfWanted`, until a field wants exactly these: those of the last prefetch. */
   const prefetched = new Map<string, Prefetched>();
   const outcomes = new OperationOutcomes(parts, doubts);
 
@@ -160,7 +160,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     ): PromiseOrValue<readonly National[]> {
       sending.bill.naive += countryCodes.length;
       const wanted = { mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs } as const;
-      const name = nameOf(wanted);
+      const name = nameOfWanted(wanted);
       const ahead = prefetched.get(name);
       if (ahead === undefined || !areEqual(ahead.countryCodes, countryCodes))
         return mapValue(demandsOf(wanted), nationalsOf);
@@ -177,7 +177,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       let coming: PromiseOrValue<unknown>;
       if (wanted.isNational) {
         const rows = mapValue(demands, nationalsOf);
-        prefetched.set(nameOf(wanted), { countryCodes: wanted.countryCodes, rows });
+        prefetched.set(nameOfWanted(wanted), { countryCodes: wanted.countryCodes, rows });
         coming = rows;
       } else coming = mapValue(demands, (some) => outcomes.of(some, asTheyAre));
       // The field that wants them reports the error.
@@ -209,7 +209,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
 
 /** Only the first country is part of the name: writing all takes longer than comparing them. */
-function nameOf({ countryCodes, metricKeys, maxAgeMs }: WantedRows): string {
+function nameOfWanted({ countryCodes, metricKeys, maxAgeMs }: WantedRows): string {
   return `${metricKeys} ${maxAgeMs} ${countryCodes[0]}`;
 }
 

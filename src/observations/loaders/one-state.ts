@@ -1,7 +1,7 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { type Job, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import type { Outcome } from '../fetch.ts';
-import { type Demand, keyOf, nameOfYears } from '../planner/demand.ts';
+import { type Demand, keyOfPair, nameOfYears } from '../planner/demand.ts';
 
 type Rows = readonly ObservationRecord[];
 
@@ -118,7 +118,7 @@ export class OneState {
     yield* this.#indexing();
     for (const row of rows) this.#rowsOfOthers.add(row);
     const states = new Map<ObservationRecord, ObservationRecord>();
-    for (const [pair, some] of Map.groupBy(rows, keyOf)) {
+    for (const [pair, some] of Map.groupBy(rows, keyOfPair)) {
       const ofPair = yield* this.#inOneState(pair, some, true);
       for (const [i, state] of ofPair.entries()) states.set(some[i] as ObservationRecord, state);
       yield;

@@ -6,7 +6,7 @@ import {
   type Demand,
   demandFor,
   demandsFor,
-  keyOf,
+  keyOfPair,
   type Mode,
   type Pair,
   type YearRange,
@@ -49,7 +49,7 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
   /** Returns true if the demand is new. */
   function expect(demand: Demand): boolean {
     const byPair = expected[demand.mode];
-    const pair = keyOf(demand);
+    const pair = keyOfPair(demand);
     const demandsOfPair = byPair.get(pair);
     if (demandsOfPair === undefined) byPair.set(pair, [demand]);
     else if (demandsOfPair.some(({ key, maxAgeMs }) => key === demand.key && maxAgeMs === demand.maxAgeMs))
@@ -100,8 +100,8 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
 
   /** The demand for the latest figure of a pair, if that was asked for and its series was not. */
   const latestFor = (one: WantedFigure) =>
-    one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
-      ? expected.latest.get(keyOf(one))?.[0]
+    one.isNational && expectedSeries(keyOfPair(one), one.year, one.year) === undefined
+      ? expected.latest.get(keyOfPair(one))?.[0]
       : undefined;
 
   return {
@@ -122,8 +122,8 @@ export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nation
   function byPair(wanted: readonly WantedFigure[]): PromiseOrValue<ReadonlyMap<string, Outcome>> {
     const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
     const spanning = madeInTurns(turns, wanted, (one) => {
-      const span = spans.get(keyOf(one));
-      if (span === undefined) spans.set(keyOf(one), { first: one, from: one.year, to: one.year });
+      const span = spans.get(keyOfPair(one));
+      if (span === undefined) spans.set(keyOfPair(one), { first: one, from: one.year, to: one.year });
       else [span.from, span.to] = [Math.min(span.from, one.year), Math.max(span.to, one.year)];
     });
     const demanding = mapValue(spanning, () => {
@@ -147,7 +147,7 @@ export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nation
   /** The rows that include each figure, in order of the wanted ones. */
   function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
     return mapValue(byPair(wanted), (outcomes) =>
-      madeInTurns(turns, wanted, (one) => outcomes.get(keyOf(one)) ?? NONE),
+      madeInTurns(turns, wanted, (one) => outcomes.get(keyOfPair(one)) ?? NONE),
     );
   }
 
@@ -169,7 +169,7 @@ export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nation
           const pending = wanted.filter((_, i) => settled[i] === null);
           const byPairs = pending.length === 0 ? NO_PAIRS : byPair(pending);
           return mapValue(byPairs, (outcomes) =>
-            madeInTurns(turns, wanted, (one, i) => settled[i] ?? outcomes.get(keyOf(one)) ?? NONE),
+            madeInTurns(turns, wanted, (one, i) => settled[i] ?? outcomes.get(keyOfPair(one)) ?? NONE),
           );
         });
       });
@@ -185,7 +185,7 @@ export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nation
       effort.want(pairs.length);
       return nationalsOf(
         pairs.map((pair) => {
-          const asked = expected.firstOf(keyOf(pair));
+          const asked = expected.firstOf(keyOfPair(pair));
           return demandFor('latest', pair.countryCode, pair.metricKey, asked?.maxAgeMs);
         }),
       );

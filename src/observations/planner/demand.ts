@@ -1,7 +1,7 @@
 export interface Pair {
   readonly countryCode: string;
   readonly metricKey: string;
-  /** As `keyOf` returns it, if at hand. */
+  /** As `keyOfPair` returns it, if at hand. */
   readonly pairKey?: string;
 }
 
@@ -98,7 +98,7 @@ export function demandFor(
   const whole = wholeFor(mode, namedPair(countryCode, metricKey));
   if (years === null && maxAgeMs === Number.POSITIVE_INFINITY) return whole;
   const key = years === null ? whole.key : `${whole.key} ${nameOfYears(years)}`;
-  return { ...whole, years, key, name: nameOf(key, maxAgeMs, whole.changedAtMs), maxAgeMs };
+  return { ...whole, years, key, name: nameOfDemand(key, maxAgeMs, whole.changedAtMs), maxAgeMs };
 }
 
 export function pairOfName(name: string): Pair {
@@ -134,7 +134,7 @@ function isDemand(pair: Pair | Demand): pair is Demand {
 
 /** Takes only figures fetched after an instant, by the clock of ages. */
 export function changedAt(demand: Demand, changedAtMs: number): Demand {
-  return { ...demand, name: nameOf(demand.key, demand.maxAgeMs, changedAtMs), changedAtMs };
+  return { ...demand, name: nameOfDemand(demand.key, demand.maxAgeMs, changedAtMs), changedAtMs };
 }
 
 /**
@@ -145,7 +145,7 @@ export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, us
   return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
-function nameOf(key: string, maxAgeMs: number, changedAtMs: number): string {
+function nameOfDemand(key: string, maxAgeMs: number, changedAtMs: number): string {
   const isAnyAge = maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
   return isAnyAge ? key : `${key} within ${maxAgeMs} ms, after ${changedAtMs}`;
 }
@@ -153,7 +153,7 @@ function nameOf(key: string, maxAgeMs: number, changedAtMs: number): string {
 export function wholeOf<Wanted extends Demand>(demand: Wanted): Wanted {
   if (demand.years === null) return demand;
   const key = wholeKey(demand);
-  return { ...demand, years: null, key, name: nameOf(key, demand.maxAgeMs, demand.changedAtMs) };
+  return { ...demand, years: null, key, name: nameOfDemand(key, demand.maxAgeMs, demand.changedAtMs) };
 }
 
 /** A pair with its demands for whole figures of any age, once made. */
@@ -210,7 +210,7 @@ export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
   return countryCodes.flatMap((code) => metricKeys.map((key) => namedPair(code, key)));
 }
 
-export function keyOf(pair: Pair): string {
+export function keyOfPair(pair: Pair): string {
   return pair.pairKey ?? pairKey(pair.countryCode, pair.metricKey);
 }
 

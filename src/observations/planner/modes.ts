@@ -10,7 +10,7 @@ import { cover, covering, coverWithin, expectedRows } from './cover.ts';
 import {
   covers,
   type Demand,
-  keyOf,
+  keyOfPair,
   type Mode,
   nameOfYears,
   type Pair,
@@ -105,12 +105,12 @@ interface RangeOfPair {
 function wantedOf(demands: readonly Demand[]): WantedPairs {
   const series = new Map<string, Pair>();
   for (const demand of demands) {
-    if (demand.mode === 'series' && demand.years === null) series.set(keyOf(demand), demand);
+    if (demand.mode === 'series' && demand.years === null) series.set(keyOfPair(demand), demand);
   }
   const ranges = new Map<string, RangeOfPair>();
   for (const demand of demands) {
     const { years } = demand;
-    const key = keyOf(demand);
+    const key = keyOfPair(demand);
     if (years === null || series.has(key)) continue;
     const range = ranges.get(key);
     const span = range === undefined ? years : spanOf([range.years, years]);
@@ -124,7 +124,7 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
   }
   const latest = new Map<string, Pair>();
   for (const demand of demands) {
-    const key = keyOf(demand);
+    const key = keyOfPair(demand);
     if (demand.mode === 'latest' && !series.has(key)) latest.set(key, demand);
   }
   return { latest, series, ranges };
@@ -299,9 +299,9 @@ export async function rangesOf(
 ): Promise<(demand: Demand) => boolean> {
   if (demands.every(({ years }) => years === null)) return () => false;
   const { ranges } = await timeSliced(job, planningModes(demands, planning));
-  const byPair = new Map(ranges.flatMap(({ pairs, years }) => pairs.map((pair) => [keyOf(pair), years])));
+  const byPair = new Map(ranges.flatMap(({ pairs, years }) => pairs.map((pair) => [keyOfPair(pair), years])));
   return (demand) => {
-    const years = byPair.get(keyOf(demand));
+    const years = byPair.get(keyOfPair(demand));
     return years !== undefined && demand.years !== null && covers(years, demand.years);
   };
 }
@@ -335,7 +335,7 @@ function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>)
   if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
   const left = new Map<string, Pair>();
   for (const [index, pair] of pairs.entries()) {
-    left.set(keyOf(pair), pair);
+    left.set(keyOfPair(pair), pair);
     if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
   }
   const shares: Share[] = [];
@@ -423,7 +423,7 @@ function hopeful(
   knows: (countryCode: string, metricKey: string) => boolean,
 ): RowsOf {
   if (totals === 'untold') return expected;
-  const keys = new Set(wanted.map(keyOf));
+  const keys = new Set(wanted.map(keyOfPair));
   return (code, metric) =>
     keys.has(pairKey(code, metric)) && !knows(code, metric) ? 1 : expected(code, metric);
 }

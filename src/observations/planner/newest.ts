@@ -163,14 +163,16 @@ export function alikeWith(one: Row, rows: readonly Row[]): readonly Row[] {
 }
 
 export function distinct(rows: readonly Row[]): readonly Row[] {
-  return rows.length === 1 ? rows : [...new Map(rows.toReversed().map((row) => [nameOf(row), row])).values()];
+  return rows.length === 1
+    ? rows
+    : [...new Map(rows.toReversed().map((row) => [contentsOf(row), row])).values()];
 }
 
 export function areCopies(a: Row, b: Row): boolean {
-  return nameOf(a) === nameOf(b);
+  return contentsOf(a) === contentsOf(b);
 }
 
-function nameOf(row: Row): string {
+function contentsOf(row: Row): string {
   const { year, period, asOfPeriod, locationName, value, unit } = row;
   const { source, valueStatus, datasetVersion, retrievedAt } = row;
   return JSON.stringify([

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { PUBLIC } from '../../keys/tenant.ts';
 import type { TenantCache } from '../../keys/tenant-cache.ts';
-import { type CachedAnswer, nameOf } from '../../service/cached-answers.ts';
+import { type CachedAnswer, nameOfCall } from '../../service/cached-answers.ts';
 import type { Answer, Call, Send } from '../../service/call.ts';
 import { etlStatus, health, observations } from '../../service/endpoints.ts';
 import { ALL_FIGURES, routeTag, sourceTag } from './tags.ts';
@@ -72,7 +72,7 @@ export function purgeStage({ url, key, tenantCache, onProblem }: PurgeParts): (n
     if (UNWATCHED.has(call.route)) return next(call, sending);
     const tenant = call.isPublic ? PUBLIC : sending.caller.tenant;
     // Another gateway of the store may have had the last answer.
-    const cached = await tenantCache().readOne<CachedAnswer>(tenant, nameOf(call));
+    const cached = await tenantCache().readOne<CachedAnswer>(tenant, nameOfCall(call));
     const answer = await next(call, sending);
     if (answer.status !== 200) return answer;
     try {

@@ -45,7 +45,7 @@ const OWN_TOOLS = {
   search: {
     name: 'search',
     description:
-      'Finds fields of the graph, and indicators of the catalogue, that have all of some words. Fields cost nothing; indicators take one call to the metered service where the catalogue is not held.',
+      'Finds fields of the graph, and indicators of the catalogue, that have all of some words. Fields cost nothing; indicators take one call to the metered service where the catalogue is not cached.',
     inputSchema: {
       type: 'object',
       properties: {
