@@ -117,6 +117,26 @@ describe('an answer that tells why it has no figure', () => {
     },
   );
 
+  it('an answer that tells why it has no figure speaks of other years only where they are there', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    const { data } = await program.ask('{ indicators(hasData: true) { key } }');
+    // More series than one call brings: only the years that are asked for are fetched.
+    const keys = data.indicators.slice(0, 20).map(({ key }: { readonly key: string }) => key);
+    const later = series(keys.join('", "'), ', fromYear: 2090, toYear: 2095');
+    const why = async () => {
+      const { extensions, upstream } = await program.ask(later, { headers: WHY });
+      return { absences: extensions.absences, calls: upstream.calls };
+    };
+    const path = ['country', 'observations'];
+    expect(await why()).toEqual({ absences: [{ path, reason: 'NO_FIGURE' }], calls: 1 });
+    expect(await why()).toEqual({ absences: [{ path, reason: 'NO_FIGURE' }], calls: 0 });
+    const whole = await program.ask(series(keys.join('", "')));
+    expect(whole.data.country.observations.length).toBeGreaterThan(0);
+    const { absences, calls } = await why();
+    expect(absences).toContainEqual({ path, reason: 'OLDER_ONLY' });
+    expect(calls).toBe(0);
+  });
+
   it('an answer that tells why it has no figure needs no cache', async () => {
     await using program = await open({}, { CACHE_URL: 'none' });
     for (const _ of [1, 2]) {
