@@ -12,7 +12,7 @@ const ALL = 'test/**/*.test.ts';
 const FEDERATION = 'test/federation/*.test.ts';
 const hasRouters = process.env.CI === 'true' || existsSync('test/federation/node_modules');
 if (!hasRouters) console.warn('Left out: test/federation, whose routers `npm run federation` installs.');
-/** As are DuckDB and Polars, which are large. */
+/** As are DuckDB and Polars, which are large, and checkers. */
 const READERS = 'test/readers/*.test.ts';
 const hasReaders = process.env.CI === 'true' || existsSync('test/readers/node_modules');
 if (!hasReaders) console.warn('Left out: test/readers, which `npm run readers` installs.');

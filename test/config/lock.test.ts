@@ -13,7 +13,7 @@ interface Locked {
   readonly os?: unknown;
 }
 
-const LOCKS = ['.', 'src/graphiql', 'test/federation', 'clients/recipes', 'bench/peers'];
+const LOCKS = ['.', 'src/graphiql', 'test/federation', 'test/readers', 'clients/recipes', 'bench/peers'];
 
 function locked(folder: string): Readonly<Record<string, Locked>> {
   const { '': _, ...packages } = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8')).packages;

@@ -54,6 +54,8 @@ export function openApiOf(
       );
       return JSON.stringify({
         openapi: '3.1.0',
+        // Documents are public: requests need no key.
+        security: [],
         info: { title: 'Public documents', description: `Data: ${nameAndPage(attribution)}.`, version },
         servers: [{ url: base }],
         paths: Object.fromEntries(paths),

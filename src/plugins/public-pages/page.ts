@@ -175,7 +175,7 @@ function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): r
     ...notes.map((note) => `<p>${linked(note, pages)}</p>`),
     ...(linkedPictures.length === 0 ? [] : [`<p>${otherPictures(linkedPictures, beside)}</p>`]),
     `<details><summary>Table of ${table.rows.length} figures</summary>`,
-    `<div class="rows" role="region" aria-label="Table" tabindex="0">${tableOf(table)}</div>`,
+    `<section class="rows" aria-label="Table" tabindex="0">${tableOf(table)}</section>`,
     ...(leftOut === 0 ? [] : [`<p>${leftOut} more stand in the data.</p>`]),
     '</details>',
   ];
