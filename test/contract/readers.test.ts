@@ -1,12 +1,18 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config/config.ts';
 import { shortName } from '../../src/graphiql/save-file.ts';
 import { createLog } from '../../src/server/log.ts';
+import { billStale, openBill } from '../../src/service/bill.ts';
+import * as endpoints from '../../src/service/endpoints.ts';
+import { Failure } from '../../src/shared/errors.ts';
 import { openPublishing } from '../address/publishing.ts';
+import { startNginx } from '../support/nginx.ts';
 import { openProgram } from '../support/program.ts';
+import { hasProgram } from '../support/programs.ts';
 
 /*
  * What the gateway emits at its longest, within its own limits, and what programs that read it take. Limits that no
@@ -38,6 +44,13 @@ async function headOf(url: string, body?: object, key = 'demo-team'): Promise<re
   return rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${rawHeaders[i + 1]}`] : []));
 }
 
+/** Each of its indicators has a tag of a hundred characters. */
+function taggedQuery(count: number) {
+  const metricKeys = Array.from({ length: count }, (_, i) => `${'k'.repeat(90)}_${count}_${i}`);
+  const figures = 'observations(countryCodes: ["KE"], metricKeys: $metricKeys, latest: true) { value }';
+  return { query: `query ($metricKeys: [String!]!) { ${figures} }`, variables: { metricKeys } };
+}
+
 function expectReadable(what: string, lines: readonly string[]): void {
   const sizes = lines.map((line) => Buffer.byteLength(line) + 2);
   expect([
@@ -56,15 +69,32 @@ describe('what others read', () => {
       env: { CACHE_TAGS: 'Cache-Tag,Surrogate-Key', SUBGRAPH: 'on', CACHE_URL: 'memory:' },
     });
     for (const count of [1, 30, 35, 40, 70, 75, 80, 200]) {
-      const metricKeys = Array.from({ length: count }, (_, i) => `${'k'.repeat(90)}_${count}_${i}`);
-      const query =
-        'query ($metricKeys: [String!]!) { observations(countryCodes: ["KE"], metricKeys: $metricKeys, latest: true) { value } }';
-      const lines = await headOf(program.url, { query, variables: { metricKeys } });
+      const lines = await headOf(program.url, taggedQuery(count));
       expect(lines.filter((line) => /^(cache-tag|surrogate-key): ./i.test(line))).toHaveLength(2);
       expectReadable(`${count} indicators`, lines);
     }
     expect(program.problems).toEqual([]);
   });
+
+  it.skipIf(!hasProgram('nginx', '-v'))(
+    'what others read of a head passes an nginx that is set up as the documents say',
+    async () => {
+      const [settings = ''] = /proxy_buffer_size [^`]*/.exec(readFileSync('docs/operating.md', 'utf8')) ?? [];
+      await using program = await openProgram({
+        env: { CACHE_TAGS: 'Cache-Tag,Surrogate-Key', CACHE_URL: 'memory:' },
+      });
+      await using nginx = await startNginx(Number(new URL(program.url).port), settings);
+      for (const count of [1, 35, 80]) {
+        const head = await headOf(`${nginx.url}/graphql`, taggedQuery(count));
+        expect([count, head.filter((line) => /^surrogate-key: ./i.test(line))]).toEqual([
+          count,
+          [expect.any(String)],
+        ]);
+      }
+      // The last takes two, as an address has room for.
+      expect(program.requests()).toHaveLength(4);
+    },
+  );
 
   it('what others read of a head fits, however long the origins of a page and the name of the service', async () => {
     await using program = await openPublishing({
@@ -86,6 +116,20 @@ describe('what others read', () => {
     expect(() => readConfig({ ATTRIBUTION_URL: `https://data.example/${'a'.repeat(2_000)}` })).toThrow(
       /^ {2}ATTRIBUTION_URL: must have at most 2,000 characters/m,
     );
+  });
+
+  it('what others read of a head fits, however many routes a bill has', () => {
+    const bill = openBill();
+    const retryAt = '2026-01-01T00:00:00.000Z';
+    for (const { route } of Object.values(endpoints)) {
+      bill.byRoute[route] = 1_000_000;
+      for (const code of ['UPSTREAM_TIMEOUT', 'MONTHLY_QUOTA_EXCEEDED'] as const)
+        billStale(bill, route, new Failure(code, 'No.', { retryAt }), 0, 1e12);
+    }
+    const routes = Object.keys(bill.byRoute).length;
+    expect(routes).toBeGreaterThan(9);
+    expect(bill.stale).toHaveLength(2 * routes);
+    expectReadable('the bill', [`x-upstream-bill: ${JSON.stringify(bill)}`]);
   });
 
   it('what others read of the log are whole lines, however long an error or a name', () => {

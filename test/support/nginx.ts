@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { startFront } from './front.ts';
 
-/** An nginx in a separate process, in front of a program on a local port, with no settings for proxies but its address. */
-export async function startNginx(programPort: number) {
+/**
+ * An nginx in a separate process, in front of a program on a local port.
+ * @param settings for proxies, beside the program's address
+ */
+export async function startNginx(programPort: number, settings = '') {
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-nginx-'));
   const port = await freePort();
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -19,7 +22,7 @@ events {}
 http {
   access_log off;
   ${paths.join('\n  ')}
-  server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${programPort}; } }
+  server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${programPort}; ${settings} } }
 }
 `;
   const file = join(folder, 'nginx.conf');
