@@ -15,9 +15,9 @@ import { openProgram } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
 
 /*
- * What the gateway emits at its longest, within its own limits, and what programs that read it take. Limits that no
- * test can reach are sentences of the documents: rows and cells of a sheet (docs/tables-and-tools.md), headers of nginx
- * (docs/operating.md).
+ * What the gateway emits at its longest, within its own limits, and what programs that read it take. Names of tools
+ * are in test/tools/bounds.test.ts, links in test/graphiql/share.test.ts. Limits that no test can reach are sentences of
+ * the documents: rows and cells of a sheet (docs/tables-and-tools.md), headers of nginx (docs/operating.md).
  */
 
 /** Apache and Varnish take a line of 8,190 bytes; Node, HAProxy and load balancers some 16,000 for all. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Figure } from '../../src/graphiql/chart/figures.ts';
 import { dataTypeOf } from '../../src/graphiql/share/data-type.ts';
 import { asEmbed, lookParameters, withoutFrame } from '../../src/graphiql/share/embed.ts';
-import { linkTo, MAX_LINK, sharedIn } from '../../src/graphiql/share/link.ts';
+import { linkTo, MAX_LINK, sharedIn, warningOf } from '../../src/graphiql/share/link.ts';
 import { asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
 import { DOCUMENTS, openFiles } from '../address/publishing.ts';
 import { hasChromium } from '../support/chromium.ts';
@@ -33,6 +33,13 @@ describe('a link', () => {
   it('a link is neither made nor read beyond its length', () => {
     expect(linkTo(PAGE, { query: 'x'.repeat(MAX_LINK), variables: '' })).toBeNull();
     expect(sharedIn(`#query=${'x'.repeat(MAX_LINK)}`)).toBeNull();
+  });
+
+  it('a link that mail programs may cut says so', () => {
+    expect(warningOf(`${PAGE}#${'x'.repeat(1_000)}`)).toBe('');
+    expect(warningOf('x'.repeat(2_345))).toBe(
+      '; it has 2,345 characters, of which some mail programs and chats take 2,000',
+    );
   });
 
   it.for(['', '#', '#query=', '#variables=1', '#other'])(
@@ -152,6 +159,20 @@ async function writeQuoted(page: Page) {
 }
 
 describe.skipIf(!hasChromium)('sharing', () => {
+  it('a link says its length where it is copied, on a telephone too, if mail programs may cut it', async () => {
+    await using scene = await open({ viewport: { width: 390, height: 844 } });
+    const { page, program } = scene;
+    await page.setViewportSize({ width: 1366, height: 768 });
+    await write(page, `# ${'long '.repeat(500)}\n{ countries { code } }`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const link = await copy(page, 'Copy link');
+    const said = page.locator('.share [role=status]');
+    await expect.poll(() => said.innerText()).toBe(`Link copied, without the key${warningOf(link)}`);
+    const box = await said.boundingBox();
+    expect([(box?.x ?? -1) >= 0, (box?.x ?? 0) + (box?.width ?? 9_999) <= 390]).toEqual([true, true]);
+    expect(program.requests()).toEqual([]);
+  });
+
   it('sharing by a link opens the operation in a tab, unrun, and takes it out of the address', async () => {
     await using scene = await open();
     const { page } = scene;

@@ -7,8 +7,17 @@ export interface Shared {
   readonly seen?: string | undefined;
 }
 
-/** Characters of a link that are read, and made: beyond that, mail programs and chats cut links. */
+/** Characters of a link that are read, and made. */
 export const MAX_LINK = 30_000;
+
+/** Characters that mail programs, chats and cells of spreadsheets take: Excel cuts at 2,079, some mail programs before. */
+const SAFE_LINK = 2_000;
+
+/** What somebody who copies a link should know of its length; empty for a short one. */
+export const warningOf = ({ length }: string) =>
+  length > SAFE_LINK
+    ? `; it has ${length.toLocaleString('en')} characters, of which some mail programs and chats take ${SAFE_LINK.toLocaleString('en')}`
+    : '';
 
 /**
  * The address of this page with an operation in its fragment, which no server sees. It has no room for a key or a header.

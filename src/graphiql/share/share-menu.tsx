@@ -10,9 +10,11 @@ import { variablesIn } from '../variables.ts';
 import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { asEmbed, lookParameters, withoutFrame } from './embed.ts';
-import { linkTo, MAX_LINK } from './link.ts';
+import { linkTo, MAX_LINK, warningOf } from './link.ts';
 import { seenAsText, seenIn } from './seen.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
+
+const LINK = 'Link';
 
 /** Time for which the menu says something, in milliseconds: at least, and for each character to be read. */
 const SAID_MS = 4_000;
@@ -40,7 +42,11 @@ export function ShareMenu() {
       return;
     }
     const isCopied = await copied(text);
-    say(isCopied ? `${what} copied, without the key` : 'This browser lets nothing be copied from this page.');
+    say(
+      isCopied
+        ? `${what} copied, without the key${what === LINK ? warningOf(text) : ''}`
+        : 'This browser lets nothing be copied from this page.',
+    );
   }
 
   function operation(): Operation {
@@ -88,7 +94,7 @@ export function ShareMenu() {
       <DropdownMenu>
         <DropdownMenu.Button className="share-button">Share</DropdownMenu.Button>
         <DropdownMenu.Content>
-          <DropdownMenu.Item onSelect={() => void copy('Link', linkTo(page, shared()))}>
+          <DropdownMenu.Item onSelect={() => void copy(LINK, linkTo(page, shared()))}>
             Copy link
           </DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void embed()}>Copy embed</DropdownMenu.Item>
