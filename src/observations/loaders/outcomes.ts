@@ -209,7 +209,10 @@ export class OperationOutcomes {
     const renewed = this.isTogether
       ? await timeSliced(sending.caller, renewedTogether(demands, outcomes))
       : null;
-    for (const [name, outcome] of outcomes) this.#outcomes.set(name, renewed?.get(name) ?? outcome);
+    // A pair for each of thousands would cost more than the call.
+    outcomes.forEach((outcome, name) => {
+      this.#outcomes.set(name, renewed?.get(name) ?? outcome);
+    });
     return sets.map(() => null);
   }
 }
