@@ -355,6 +355,28 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     host.closeAllConnections();
   });
 
+  it('pictures by address show all of a long attribution, however narrow they are', {
+    timeout: 60_000,
+  }, async () => {
+    const name = 'Office for the Observation of Countries, Markets & Governments';
+    const url = `https://data.example.org/about/${'the-service/'.repeat(8)}?${'x'.repeat(90)}`;
+    await using program = await openPublishing({ env: { ATTRIBUTION_NAME: name, ATTRIBUTION_URL: url } });
+    await program.issue({ name: 'page' });
+    for (const picture of ['lines', 'bars', 'map', 'scatter']) {
+      await page.goto(`${program.origin}/c/${picture}.svg?width=320`);
+      const notes = await page.evaluate<[text: string, right: number][]>(
+        "[...document.querySelectorAll('.note')].map((note) => [note.textContent, note.getBoundingClientRect().right])",
+      );
+      const text = notes.map(([line]) => line).join('');
+      expect([picture, text.replaceAll(' ', '')]).toEqual([
+        picture,
+        expect.stringContaining(`Data: ${name} (${url}).`.replaceAll(' ', '')),
+      ]);
+      expect([picture, Math.max(...notes.map(([, right]) => right)) <= 320]).toEqual([picture, true]);
+    }
+    expect(program.requests().length).toBeLessThanOrEqual(6);
+  });
+
   it('pictures by address tell of their figures by mouse, touch and keys, and give a frame its height', {
     timeout: 60_000,
   }, async () => {

@@ -203,3 +203,25 @@ export function wrapped(text: string, most: number): string[] {
   }
   return lines;
 }
+
+/** The same, where a word that is longer than a line, such as an address, goes on in the next. */
+export function wrappedWithin(text: string, most: number): string[] {
+  const room = Math.max(2, Math.floor(most));
+  return wrapped(text, room).flatMap((line) => (line.length <= room ? line : brokenUp(line, room)));
+}
+
+/** Cuts a word behind the last sign in each line, if there is one. */
+function brokenUp(word: string, room: number): string[] {
+  const lines: string[] = [];
+  let rest = word;
+  while (rest.length > room) {
+    const line =
+      rest.slice(0, room).toWellFormed() === rest.slice(0, room)
+        ? rest.slice(0, room)
+        : rest.slice(0, room - 1);
+    const [, kept = line] = /^(.*[/.?&=_-])[^/.?&=_-]*$/.exec(line) ?? [];
+    lines.push(kept);
+    rest = rest.slice(kept.length);
+  }
+  return [...lines, rest];
+}

@@ -3,7 +3,7 @@ import { draw } from './drawing.ts';
 import { lineColours } from './lines.ts';
 import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
-import { type Look, type Plotted, svgElement, wrapped } from './plot.ts';
+import { type Look, type Plotted, svgElement, wrappedWithin } from './plot.ts';
 import { hasLegend, inWords } from './shown.ts';
 import type { Spots } from './tips.ts';
 
@@ -83,7 +83,7 @@ export function framed(
   let y = isBare ? 0 : EDGE;
   const write = (text: string, size: number, attributes: Readonly<Record<string, string>> = {}) => {
     if (isBare) return;
-    for (const line of wrapped(text, (width - 2 * EDGE) / (size * 0.55))) {
+    for (const line of wrappedWithin(text, (width - 2 * EDGE) / (size * 0.55))) {
       y += size * 1.35;
       poster.append(svgElement('text', { x: EDGE, y, 'font-size': size, ...attributes }, line));
     }
