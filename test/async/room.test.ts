@@ -59,12 +59,12 @@ describe('the room for what is being made', () => {
     expect(entered).toEqual(['one 3']);
   });
 
-  it('counts what batches keep, and prefers those of a flow that keep anything', async () => {
+  it('counts what batches keep, and has those that keep anything go on first', async () => {
     const { enter, entered, leave } = openRoom(100);
     const flow = new Flow();
     const keeper = { keptBytes: 50 };
     await enter('a 1', 40, flow, keeper);
-    void enter('b', 40, flow);
+    void enter('b', 40);
     void enter('a 2', 40, flow, keeper);
     expect(entered).toEqual(['a 1']);
     await leave('a 1');

@@ -19,8 +19,8 @@ interface Waiting extends Entering {
 
 /**
  * Bounds the bytes of what is being made, by estimates: whatever doesn't fit beside the others waits until they leave. What
- * has entered never waits again, and whatever is too large by itself enters alone. So something always goes on. The flow
- * that has entered least lately is next, and within a flow, what keeps bytes.
+ * has entered never waits again, and whatever is too large by itself enters alone. So something always goes on. Next is
+ * what keeps bytes, so that they can leave, and then the flow that has entered least lately.
  */
 export class Room {
   readonly #mostBytes: number;
@@ -85,9 +85,9 @@ export class Room {
     const keeps = ({ keeper }: Waiting) => (keeper?.keptBytes ?? 0) > 0;
     let best: Waiting | null = null;
     for (const one of this.#waiting) {
-      const order = best === null ? -1 : rankOf(one) - rankOf(best);
-      if (best === null || order < 0 || (order === 0 && one.flow === best.flow && keeps(one) && !keeps(best)))
-        best = one;
+      const order =
+        best === null ? -1 : Number(keeps(best)) - Number(keeps(one)) || rankOf(one) - rankOf(best);
+      if (order < 0) best = one;
     }
     return best;
   }
