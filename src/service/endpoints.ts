@@ -63,8 +63,11 @@ export interface TickersParams {
   readonly instrumentType?: string | undefined;
 }
 
-/** Observed: the highest `limit` of figures. A country has no more of one measure, in all years, places and sources. */
-const MOST_ROWS_AT_ONCE = 1_000;
+/**
+ * Rows of one measure of one country, in all years, places and sources, with room to spare: a service that heeds no
+ * `limit`, observed as 1,000 at most, sends them all.
+ */
+const MOST_ROWS_OF_PAIR = 10_000;
 
 /** Specified: public. The body is not; observed as an object with `status`. */
 export const health: Endpoint<NoParams, HealthRecord> = {
@@ -156,7 +159,7 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
   }),
   isDated: true,
   mostRows: ({ countryCodes, metricKeys, limit = 0 }) =>
-    countryCodes.length * metricKeys.length * Math.max(MOST_ROWS_AT_ONCE, limit) || Number.POSITIVE_INFINITY,
+    countryCodes.length * metricKeys.length * Math.max(MOST_ROWS_OF_PAIR, limit) || Number.POSITIVE_INFINITY,
   decode: (body, _, receivedAt) => decodeObservations(body, observations.route, receivedAt),
   assumed: (target, _, yearsOf) => assumedFigures(target, yearsOf),
 };

@@ -51,11 +51,11 @@ it.each([
   ['a long body', OF_ALL],
   ['a short body', {}],
 ])('an answer with more rows than its call can have is refused, with both bounds: %s', async (_, row) => {
-  const rows = Array.from({ length: 1_001 }, () => row);
+  const rows = Array.from({ length: 10_001 }, () => row);
   await using service = await openServiceOf(rows);
   await using program = await openProgram({ upstreamUrl: service.url });
   const { errors } = await program.ask(SERIES);
-  const detail = 'the list has more than 1000 rows, the most that this call can have (any call: 25000)';
+  const detail = 'the list has more than 10000 rows, the most that this call can have (any call: 25000)';
   expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE', detail } }]);
   expect(service.requests).toEqual(['/v1/data']);
 });
