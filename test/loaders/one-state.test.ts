@@ -1,34 +1,13 @@
 import { expect, it } from 'vitest';
 import { OneState } from '../../src/observations/loaders/one-state.ts';
 import { demandsFor } from '../../src/observations/planner/demand.ts';
-import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { figure } from '../support/figure.ts';
 import { callerOf } from '../support/tenants.ts';
 
 const METRICS = Array.from({ length: 5_000 }, (_, i) => `metric_${i}`);
 
-function rowOf(metricKey: string, year: number, value: number): ObservationRecord {
-  return {
-    countryCode: 'KE',
-    countryName: 'Kenya',
-    metricKey,
-    metricName: null,
-    year,
-    period: `${year}`,
-    asOfPeriod: null,
-    locationName: null,
-    value,
-    unit: 'persons',
-    source: 'world_bank_wdi',
-    valueStatus: 'reported',
-    isModelled: false,
-    estimateLow: null,
-    estimateHigh: null,
-    datasetVersion: null,
-    retrievedAt: '2026-01-02T03:04:05Z',
-    fetchedAtMs: 0,
-    record: {},
-  };
-}
+const rowOf = (metricKey: string, year: number, value: number) =>
+  figure({ metricKey, year, period: `${year}`, value });
 
 it('fields that resolve thousands of figures in turns at the same time show each in the state that came first', async () => {
   const state = new OneState(callerOf('one'));

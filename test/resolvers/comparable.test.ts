@@ -11,31 +11,7 @@ import {
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { difference, growth, quotient } from '../oracle/decimals.ts';
 import { draws } from '../support/draws.ts';
-
-function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
-  return {
-    countryCode: 'KE',
-    countryName: 'Kenya',
-    metricKey: 'm',
-    metricName: 'M',
-    year: 2020,
-    period: '2020',
-    asOfPeriod: null,
-    locationName: null,
-    value: 1,
-    unit: 'persons',
-    source: 's',
-    valueStatus: 'reported',
-    isModelled: false,
-    estimateLow: null,
-    estimateHigh: null,
-    datasetVersion: null,
-    retrievedAt: '2026-01-01T00:00:00Z',
-    fetchedAtMs: 0,
-    record: {},
-    ...given,
-  };
-}
+import { figure } from '../support/figure.ts';
 
 /** As services write figures: up to twelve digits, six of them decimals. */
 const value = fc.oneof(
