@@ -1,7 +1,6 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
-import { conditionsOf } from '../execution/plan.ts';
 import { errorOf } from '../schema/errors.ts';
 import { contentTypeFor } from './accept.ts';
 import type { Execution } from './execution.ts';
@@ -43,7 +42,7 @@ export function planAsked(
   { accepts, context: { caller } }: OperationRun,
   { schema, config }: OperationsParts,
 ): Planned {
-  const { document, operation } = prepared;
+  const { operation } = prepared;
   if (operation.operation === 'subscription') return { errors: [subscribedByPost(schema)] };
   // It may have been named by its hash, and not known when the terms of its key were looked at.
   const unreadable = caller.refusalOf?.(text) ?? null;
@@ -52,8 +51,9 @@ export function planAsked(
   if (tooLong !== null) return { errors: [tooLong] };
   const planned = prepared.with(variables);
   if (planned === null) return { errors: variableErrors(operation, variables, schema, config) };
-  const nullCondition = mayReadSchema(text) ? nullConditionIn(document, planned.variables) : null;
-  if (nullCondition !== null) return { errors: [nullCondition] };
+  const nullCondition = prepared.conditions.find((name) => planned.variables[name] === null);
+  if (nullCondition !== undefined && mayReadSchema(text))
+    return { errors: [nullConditionError(nullCondition)] };
   if (contentTypeFor(accepts) !== null) return planned;
   return {
     errors: [
@@ -70,12 +70,7 @@ function subscribedByPost(schema: GraphQLSchema): GraphQLError {
 }
 
 /** Refuses an operation that may read the schema under a condition that is null: its fields can't be known. */
-function nullConditionIn(
-  document: DocumentNode,
-  variables: Readonly<Record<string, unknown>>,
-): GraphQLError | null {
-  const name = conditionsOf(document).find((condition) => variables[condition] === null);
-  if (name === undefined) return null;
-  const message = `Variable "$${name}" stands in a condition (@skip, @include), and may not be null.`;
+function nullConditionError(condition: string): GraphQLError {
+  const message = `Variable "$${condition}" stands in a condition (@skip, @include), and may not be null.`;
   return errorOf(new Failure('BAD_USER_INPUT', message), 400);
 }

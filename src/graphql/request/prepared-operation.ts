@@ -71,6 +71,8 @@ export function prepareOperation(
   const prepared = {
     document,
     operation,
+    /** Names of the variables that decide which fields are skipped. */
+    conditions,
     maxPlans: Math.min(MAX_PLANS, 2 ** conditions.length),
     /** Null if the variables don't fit. */
     with(given: PlannedOperation['variables']): PlannedOperation | null {
