@@ -215,10 +215,8 @@ function brokenUp(word: string, room: number): string[] {
   const lines: string[] = [];
   let rest = word;
   while (rest.length > room) {
-    const line =
-      rest.slice(0, room).toWellFormed() === rest.slice(0, room)
-        ? rest.slice(0, room)
-        : rest.slice(0, room - 1);
+    const cut = rest.slice(0, room);
+    const line = cut.isWellFormed() ? cut : cut.slice(0, -1);
     const [, kept = line] = /^(.*[/.?&=_-])[^/.?&=_-]*$/.exec(line) ?? [];
     lines.push(kept);
     rest = rest.slice(kept.length);

@@ -10,13 +10,7 @@ import {
   ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import {
-  type DocumentNode,
-  type FormattedExecutionResult,
-  GraphQLError,
-  getOperationAST,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { type FormattedExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
 import { createObjectMemo } from '../../cache/lru.ts';
 import { yieldToEventLoop } from '../../shared/async/turns.ts';
@@ -30,12 +24,13 @@ import { entityTag, tagged } from './entity-tags.ts';
 import { forApollo } from './for-apollo.ts';
 import { extensionsOf, type OperationRun } from './operation-run.ts';
 import type { OperationsParts } from './operations-parts.ts';
+import type { AskedText } from './persisted.ts';
 import { isExplained } from './plain-requests.ts';
 import type { RunMeans } from './plain-run.ts';
 import { planAsked, planToRun } from './planning.ts';
 import { PREFLIGHTED_HEADERS } from './preflight.ts';
 import { prepareOperation } from './prepared-operation.ts';
-import { rulesBesideSpecified } from './reading.ts';
+import { type ReadText, rulesBesideSpecified } from './reading.ts';
 import { ALLOWED_METHODS, type GatewayRequest, METHODS } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 import { shownErrors } from './shown-errors.ts';
@@ -198,17 +193,15 @@ function runningPlugin(parts: RunMeans): ApolloServerPlugin<ApolloContext> {
   };
 }
 
-interface Asked {
-  readonly text: string;
-  readonly operationName: string | undefined;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
 /** Answers a valid operation, or prices it. The data is where the plan has written it, in the run. */
 async function answer(
-  { text, operationName, document, operation, variables }: Asked,
+  {
+    text,
+    operationName,
+    document,
+    operation,
+    variables,
+  }: AskedText & ReadText & { readonly variables: Readonly<Record<string, unknown>> },
   { run, isExplained }: ApolloContext['passed'],
   parts: RunMeans,
 ): Promise<FormattedExecutionResult> {

@@ -13,7 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
-import { type PromiseOrValue, whenAll } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, whenAll } from '../../shared/async/turns.ts';
 import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';
 import { markPrefetched } from '../schema/loading.ts';
@@ -158,9 +158,7 @@ function latestBy(args: object, field: RowsField): WantedFigures {
       const { observations } = context.loaders;
       const asking = prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
       const wanted = { mode: 'latest', isNational: true, countryCodes, metricKeys: [metricKey] } as const;
-      return asking instanceof Promise
-        ? asking.then(() => observations.prefetch({ ...wanted, maxAgeMs }))
-        : observations.prefetch({ ...wanted, maxAgeMs });
+      return mapValue(asking, () => observations.prefetch({ ...wanted, maxAgeMs }));
     },
   };
 }

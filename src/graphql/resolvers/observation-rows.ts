@@ -74,19 +74,18 @@ function loadWanted<Loaded>(
   countryCodes: readonly string[],
   metricKeys: readonly string[],
   context: GraphContext,
-  load: (wanted: WantedRows) => Loaded | Promise<Loaded>,
+  load: (wanted: WantedRows) => PromiseOrValue<Loaded>,
 ): PromiseOrValue<Loaded> {
-  const names = { countryCodes: unique(countryCodes), metricKeys: unique(metricKeys) };
-  const wanted = {
+  const figures = {
     mode,
     years,
     maxAgeMs,
-    ...names,
-    isNational: asked.take === 'latest' && asked.isNational,
+    countryCodes: unique(countryCodes),
+    metricKeys: unique(metricKeys),
   };
-  const asking =
-    derived.length === 0 ? undefined : prefetchDerived(derived, { mode, years, maxAgeMs, ...names }, context);
-  return asking instanceof Promise ? asking.then(() => load(wanted)) : load(wanted);
+  const wanted = { ...figures, isNational: asked.take === 'latest' && asked.isNational };
+  const asking = derived.length === 0 ? undefined : prefetchDerived(derived, figures, context);
+  return mapValue(asking, () => load(wanted));
 }
 
 /**

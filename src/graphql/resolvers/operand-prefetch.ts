@@ -87,9 +87,7 @@ export function latestFigures(
 ): ReturnType<ObservationLoader['nationals']> {
   const { observations } = context.loaders;
   const asking = prefetchLatest(derived, countryCodes, metricKey, maxAgeMs, context);
-  return asking instanceof Promise
-    ? asking.then(() => observations.nationals(countryCodes, metricKey, maxAgeMs))
-    : observations.nationals(countryCodes, metricKey, maxAgeMs);
+  return mapValue(asking, () => observations.nationals(countryCodes, metricKey, maxAgeMs));
 }
 
 /** Fetches the figures to compare the latest ones of some countries with. */
