@@ -532,13 +532,13 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
             if (first.sending.bill !== sending.bill) sending.bill.shared += 1;
           return outcomes;
         },
-        /** Has batches that open from now on wait for the operation, which may yet bring demands. */
-        expect(): void {
-          batch().window.expect(self);
+        /** Has batches that open from now on wait for the operation, or for others, which may yet bring demands. */
+        expect(who: object = self): void {
+          batch().window.expect(who);
         },
-        /** Ends that wait: the operation brings no demands. */
-        forgo(): void {
-          opened()?.window.arrived(self);
+        /** Ends that wait: they bring no demands, or say themselves that they may. */
+        forgo(who: object = self): void {
+          opened()?.window.arrived(who);
         },
         leave(): void {
           if (!isHere) return;

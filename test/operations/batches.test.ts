@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { definePlugin } from '../../src/gateway/plugin.ts';
 import { open } from './exchange.ts';
 
 type Program = Awaited<ReturnType<typeof open>>;
@@ -73,6 +75,28 @@ describe('a request of several operations', () => {
       { query: '{ indicator(key: "population_total") { observation(countryCode: "ZA") { value } } }' },
     ]);
     expect(body).toHaveLength(5);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('a request of several operations waits for those that begin many turns of the event loop later', async () => {
+    const slow = definePlugin({
+      name: 'slow',
+      settings: {},
+      open: () => ({
+        request: (next) => async (request) => {
+          const { variables } = request.body as { readonly variables?: { readonly code?: string } };
+          for (let turns = 0; variables?.code === 'GH' && turns < 50; turns += 1) await nextTurn();
+          return next(request);
+        },
+      }),
+    });
+    await using program = await open({ plugins: [slow] });
+    // Six calls in a minute show that the plan is none of the smallest: batches leave in the same turn.
+    for (let i = 0; i < 7; i += 1) await post(program, [figure('KE', `unlisted_${i}`)]);
+    program.requests();
+    const { body } = await post(program, [figure('KE'), figure('KE'), figure('GH'), { query: '{' }]);
+    const calls = (body as readonly Answer[]).map(({ extensions }) => extensions?.upstream.calls);
+    expect(calls).toEqual([1, 0, 0, 0]);
     expect(program.requests()).toHaveLength(1);
   });
 

@@ -234,6 +234,7 @@ export class AnswersTable implements Shrinkable {
   ): Promise<GatewayResponse> {
     const startedAtMs = this.#parts.now();
     shared.add(incoming.request);
+    incoming.request.place?.come();
     const ran = await shared.ran;
     const answer = shared.answer(ran.run);
     // A refusal is worded for one request.

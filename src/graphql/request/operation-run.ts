@@ -22,7 +22,7 @@ import type { GraphContext } from '../schema/context.ts';
 import { Ages } from './ages.ts';
 import type { Delivery } from './delivery.ts';
 import type { OperationsParts } from './operations-parts.ts';
-import type { GatewayRequest } from './requests.ts';
+import type { GatewayRequest, RequestBatch } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 import { createRooms } from './run-room.ts';
 import type { Incoming } from './stages.ts';
@@ -39,7 +39,7 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   readonly accepts: string;
   readonly delivery: Delivery | null;
-  readonly batch: GatewayRequest['batch'];
+  readonly batch: RequestBatch | undefined;
   /** Waits as long as the operation may, while others don't wait for its demands. Never rejects. */
   readonly waitUntil: (turn: Promise<unknown>) => Promise<void>;
   /** Of the key's cached entries when the request came. */
@@ -112,6 +112,8 @@ export function createOpenRun(
     delivery: Delivery | null = null,
     { absences, additions }: Pick<Incoming, 'absences' | 'additions'> = {},
   ): OperationRun => {
+    const { place } = request;
+    const batch = place?.batch;
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
@@ -145,10 +147,14 @@ export function createOpenRun(
       participant: joined,
       deadline,
       caller,
-      batch: request.batch,
+      batch,
     });
     // Other operations of the batch are about to ask: wait until all demands are known.
-    if (request.batch !== undefined) participant.expect();
+    if (batch !== undefined) {
+      participant.expect();
+      place?.come();
+      if (batch.awaitOthers(() => participant.forgo(batch))) participant.expect(batch);
+    }
     const batchGate = createBatchGate(config.batchHoldMs, after);
     const { tenant } = caller;
     // Offline no key can be proven; having been accepted once is enough.
@@ -193,7 +199,7 @@ export function createOpenRun(
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       delivery,
-      batch: request.batch,
+      batch,
       waitUntil,
       onError: 'PROPAGATE',
       errors: null,

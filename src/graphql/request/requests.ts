@@ -7,6 +7,38 @@ export class RequestBatch {
   readonly wideTurns = new Mutex();
   /** Bytes of the answers that wait for the others; 0 once they have left. */
   keptBytes = 0;
+  #coming: number;
+  readonly #onAllHere: (() => void)[] = [];
+
+  constructor(operations: number) {
+    this.#coming = operations;
+  }
+
+  /** A place for one of its operations. */
+  place(): PlaceInBatch {
+    let isComing = true;
+    return {
+      batch: this,
+      come: () => {
+        if (!isComing) return;
+        isComing = false;
+        this.#coming -= 1;
+        if (this.#coming === 0) for (const listener of this.#onAllHere) listener();
+      },
+    };
+  }
+
+  /** Calls the listener once all operations are here; not at all if they are. @returns true if some are on their way */
+  awaitOthers(onAllHere: () => void): boolean {
+    if (this.#coming > 0) this.#onAllHere.push(onAllHere);
+    return this.#coming > 0;
+  }
+}
+
+export interface PlaceInBatch {
+  readonly batch: RequestBatch;
+  /** Call once the operation has a run, or has been answered without one. */
+  readonly come: () => void;
 }
 
 /** One GraphQL-over-HTTP request, its body parsed. */
@@ -24,7 +56,7 @@ export interface GatewayRequest {
   /** For the log and errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
   /** Set if other operations came in the same request. */
-  readonly batch?: RequestBatch | undefined;
+  readonly place?: PlaceInBatch | undefined;
   /** True if its visitor has been counted the operation, when it was priced. */
   readonly isCounted?: boolean;
   /** As far as it is known. */
@@ -40,7 +72,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly requestId: string | undefined;
-  readonly batch: RequestBatch | undefined;
+  readonly place: PlaceInBatch | undefined;
   readonly exchanged: Exchanged | undefined;
   readonly #signalled: { readonly signal: AbortSignal };
 
@@ -54,7 +86,7 @@ export class ChangedRequest implements GatewayRequest {
     this.search = changes.search ?? whole.search;
     this.body = 'body' in changes ? changes.body : whole.body;
     this.requestId = whole.requestId;
-    this.batch = changes.batch ?? whole.batch;
+    this.place = changes.place ?? whole.place;
     this.exchanged = changes.exchanged ?? whole.exchanged;
     this.#signalled = signalled;
   }

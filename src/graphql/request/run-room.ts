@@ -7,7 +7,7 @@ import type { Caller } from '../../service/caller.ts';
 import type { Deadline } from '../../service/deadline.ts';
 import { type Keeper, Room } from '../../shared/async/room.ts';
 import { type Flow, type PromiseOrValue, untilAborted } from '../../shared/async/turns.ts';
-import type { GatewayRequest } from './requests.ts';
+import type { RequestBatch } from './requests.ts';
 
 /** Of the memory that an idle process leaves: together with full caches, half of it. */
 const SHARE = 0.25;
@@ -22,7 +22,7 @@ interface Run {
   readonly participant: ReturnType<ObservationClient['join']>['participant'];
   readonly deadline: Deadline;
   readonly caller: Caller;
-  readonly batch: GatewayRequest['batch'];
+  readonly batch: RequestBatch | undefined;
 }
 
 /** Bounds what all operations of a process make at once. */

@@ -37,17 +37,14 @@ export async function answerAll(
   const headers = acceptingInstead(given, accept);
   // An array without lists of variables needs no indexes: its order tells.
   const hasPlaces = linesType !== null || operations.some(({ variableIndex }) => variableIndex !== null);
-  const batch = operations.length > 1 ? new RequestBatch() : undefined;
+  const batch = operations.length > 1 ? new RequestBatch(operations.length) : undefined;
   let leftBytes = maxAnswerBytes;
   const answerOne = async (operation: HeldOperation) => {
-    const {
-      status,
-      headers: own,
-      body,
-    } = await next(
-      // POST: the answer to a QUERY would have a tag of its own.
-      new ChangedRequest(request, { method: 'POST', headers, body: operation.body, search: '', batch }),
-    );
+    const place = batch?.place();
+    // POST: the answer to a QUERY would have a tag of its own.
+    const changes = { method: 'POST', headers, body: operation.body, search: '', place };
+    const { status, headers: own, body } = await next(new ChangedRequest(request, changes));
+    place?.come();
     const bytes = bytesOf(body);
     leftBytes -= bytes?.length ?? 0;
     const sent = bytes === null || leftBytes < 0 ? Buffer.from(tooLong(maxAnswerBytes, request)) : bytes;
