@@ -9,7 +9,7 @@ import { createLog } from '../../src/server/log.ts';
 import { billStale, openBill } from '../../src/service/bill.ts';
 import * as endpoints from '../../src/service/endpoints.ts';
 import { Failure } from '../../src/shared/errors.ts';
-import { openPublishing } from '../address/publishing.ts';
+import { FIGURE, openPublishing } from '../address/publishing.ts';
 import { startNginx } from '../support/nginx.ts';
 import { openProgram } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
@@ -117,6 +117,64 @@ describe('what others read', () => {
       /^ {2}ATTRIBUTION_URL: must have at most 2,000 characters/m,
     );
   });
+
+  it.skipIf(!hasProgram('nginx', '-v'))(
+    'what others read of addresses passes an nginx, however long the parameters that a page is asked with',
+    async () => {
+      await using program = await openPublishing({
+        documents: {
+          bars: `query Bars($codes: [CountryCode!] = ["KE", "NG"], $name: String) {
+  observations(countryCodes: $codes, metricKeys: ["gdp_current_usd"], latest: true) { ${FIGURE} }
+  indicators(search: $name) { key }
+}`,
+        },
+        published: { bars: { document: 'Bars', key: 'page', title: 'Of $name' } },
+      });
+      await program.issue({ name: 'page' });
+      await using nginx = await startNginx(
+        Number(new URL(program.url).port),
+        'proxy_set_header Host $http_host;',
+      );
+      // Each is three characters in an address, and five in that of oEmbed.
+      const page = (length: number) =>
+        `${nginx.url}/c/bars?name=${'%01'.repeat(3)}&picture.focus=${'('.repeat(length)}`;
+      const answer = await fetch(page(1_475));
+      const text = await answer.text();
+      const linked = Array.from(
+        text.matchAll(/\b(?:href|src|srcset|content)="([^"]*[?][^"]*)"/g),
+        ([, address = '']) => new URL(address.replaceAll('&amp;', '&'), page(0)).href,
+      );
+      expect([
+        answer.status,
+        linked.length > 10,
+        linked.filter((address) => address.length > LINE_BYTES - 100),
+      ]).toEqual([200, true, []]);
+      const oembed = linked.find((address) => address.includes('/oembed?'));
+      expect(oembed?.length).toBeGreaterThan(7_400);
+      for (const address of linked) {
+        const { status } = await fetch(address);
+        expect([address.slice(0, 60), status]).toEqual([address.slice(0, 60), 200]);
+      }
+      const embed = (await (await fetch(oembed ?? '')).json()) as { title: string; html: string };
+      expect([embed.title, /\p{Cc}/u.test(text.replaceAll('\n', '')), /\p{Cc}/u.test(embed.html)]).toEqual([
+        'Of  ',
+        false,
+        false,
+      ]);
+      const calls = program.requests().length;
+      // As many as a list may have.
+      const listed = `${nginx.url}/c/bars?codes=${'KE,'.repeat(1_000)}`;
+      expect((await fetch(`${nginx.url}/oembed?url=${encodeURIComponent(listed)}`)).status).toBe(200);
+      for (const address of [page(1_510), `${nginx.url}/oembed?url=${encodeURIComponent(page(1_510))}`]) {
+        const refused = await fetch(address, { headers: { accept: 'application/json' } });
+        expect([refused.status, await refused.text()]).toEqual([
+          400,
+          expect.stringContaining('may have 7,500.'),
+        ]);
+      }
+      expect([calls, program.requests().length]).toEqual([2, 0]);
+    },
+  );
 
   it('what others read of a head fits, however many routes a bill has', () => {
     const bill = openBill();

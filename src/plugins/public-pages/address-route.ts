@@ -69,6 +69,12 @@ type WithNeededFields = (text: string, operationName?: string) => { readonly que
 /** Seconds for which others may cache the embedding code of a page. */
 const EMBED_SECONDS = 3_600;
 
+/**
+ * Characters of an address's parameters, encoded as part of the address of oEmbed, which is the longest that a page
+ * refers to. Proxies take a request line of 8,190 bytes, and the rest is for the page's own address: a list of a thousand countries fits.
+ */
+const MAX_GIVEN = 7_500;
+
 /** Milliseconds for which names of sources, or their absence, are cached. */
 const NAMES_MS = 60_000;
 const NO_NAMES: SourceNames = new Map();
@@ -238,7 +244,7 @@ class PublicAddress {
     const { variables, given: parameters } = variablesIn(document, search, schema);
     const { picture, given: looks } = pictureIn(search);
     const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
-    const given = joined(parameters, looks);
+    const given = givenIn(parameters, looks);
     const { documentId, operationName } = document;
     const asking = ownRequest(
       { documentId, operationName, variables },
@@ -286,7 +292,7 @@ class PublicAddress {
     const { variables, given: ofVariables } = variablesIn(document, parameters, this.#gateway.schema);
     const { theme } = lookIn(parameters, true);
     const ofTheme = theme === 'auto' ? '' : `theme=${theme}`;
-    const given = joined(ofVariables, pictureIn(parameters).given, ofTheme);
+    const given = givenIn(ofVariables, pictureIn(parameters).given, ofTheme);
     const embed = {
       title: headingOf(document, variables) ?? document.description ?? document.name,
       scriptUrl: `${start}frames.js`,
@@ -416,6 +422,20 @@ function pageFor(
 const isDrawn = (form: Form) => FORMS[form].kind === 'page' || FORMS[form].kind === 'picture';
 
 const joined = (...parameters: readonly string[]) => parameters.filter((part) => part !== '').join('&');
+
+/**
+ * Joins the parameters that an address gives.
+ * @throws Failure BAD_USER_INPUT if others wouldn't take the addresses that its page refers to
+ */
+function givenIn(...parameters: readonly string[]): string {
+  const given = joined(...parameters);
+  const { length } = encodeURIComponent(given);
+  if (length > MAX_GIVEN) throw new Failure('BAD_USER_INPUT', tooLongParameters(length));
+  return given;
+}
+
+const tooLongParameters = (length: number) =>
+  `The parameters of this address are too long for links: encoded they have ${length.toLocaleString('en')} characters, and may have ${MAX_GIVEN.toLocaleString('en')}.`;
 
 /** Makes addresses of forms, relative to that of the page, which has no ending. */
 function besidePage({ name }: PublicDocument, given: string): (form: string, look?: string) => string {

@@ -40,6 +40,9 @@ const STRANGE = /^(utm_\w+|\w*clid|mc_[ce]id)$/;
 
 const MAX_PARAMETERS = 100;
 
+/** Characters of a heading, whatever its variables are: room for the names of some fifty countries. */
+const MAX_HEADING = 600;
+
 /** Pixels. */
 export const WIDTHS = { least: 320, usual: 960, most: 1600 };
 
@@ -313,7 +316,7 @@ export function headingOf(
   given: Readonly<Record<string, unknown>>,
 ): string | null {
   if (title === null) return null;
-  return title.replaceAll(/\$(\w+)/g, (written, name) => {
+  const heading = title.replaceAll(/\$(\w+)/g, (written, name) => {
     const variable = variables.find((one) => one.name === name);
     const { defaultValue } = variable?.definition ?? {};
     const value = given[name] ?? (defaultValue === undefined ? null : valueFromASTUntyped(defaultValue));
@@ -322,6 +325,8 @@ export function headingOf(
     const words = [value].flat().map((one) => (areCodes ? countryName(String(one)) : String(one)));
     return new Intl.ListFormat('en').format(words);
   });
+  // HTML and oEmbed's readers take no control characters.
+  return excerpt(heading.replace(/\p{Cc}+/gu, ' '), MAX_HEADING);
 }
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
