@@ -143,12 +143,7 @@ export function createOpenRun(
     const { asking, onNames } = additions ?? {};
     const ask = asking?.(lists.ask) ?? lists.ask;
     const { participant: joined, figures } = observations.join(caller);
-    const { room, participant, waitUntil } = withRoom({
-      participant: joined,
-      deadline,
-      caller,
-      batch,
-    });
+    const { room, participant, waitUntil } = withRoom({ participant: joined, deadline, caller, batch });
     // Other operations of the batch are about to ask: wait until all demands are known.
     if (batch !== undefined) {
       participant.expect();
