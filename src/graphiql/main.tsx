@@ -26,6 +26,7 @@ import { ShareMenu } from './share/share-menu.tsx';
 import { useSharedTab } from './share/shared-tab.ts';
 import { useStandIns } from './stand-ins.ts';
 import { storage } from './storage.ts';
+import { storeTabs, useStoredTabs } from './stored-tabs.ts';
 import { LESSONS } from './tabs.ts';
 import { variablesFor } from './trusted.ts';
 
@@ -44,6 +45,7 @@ function App({ settings }: { readonly settings: Settings }) {
           plugins={plugins}
           defaultTabs={tabs}
           storage={storage}
+          onTabChange={storeTabs}
           onCopyQuery={copyWithoutClipboard}
           shouldPersistHeaders={false}
           showPersistHeadersSettings={false}
@@ -76,6 +78,7 @@ function tabsFor({ trusted }: Settings) {
 /** The editors come after pictures can be drawn: until then, others stand for them. */
 function Editors() {
   useStandIns();
+  useStoredTabs();
   useEditorInTime();
   useWaysOut();
   return <EarlyText />;

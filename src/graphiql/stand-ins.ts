@@ -10,7 +10,6 @@ type StandIns = Readonly<Record<(typeof NAMES)[number], ReturnType<typeof create
 /** Gives GraphiQL stand-ins for its editors, and each editor the text of its stand-in once it has come. */
 export function useStandIns(): void {
   const { setEditor, updateActiveTabValues, setOperationFacts } = useGraphiQLActions();
-  const storage = useGraphiQL((state) => state.storage);
   const first = useGraphiQL(({ tabs, activeTabIndex }) => tabs[activeTabIndex]);
   const editors = useGraphiQL(({ queryEditor, variableEditor, headerEditor, responseEditor }) => ({
     queryEditor,
@@ -23,7 +22,6 @@ export function useStandIns(): void {
   if (standIns.current === null) {
     const nothing = () => {};
     const note = (query: string) => {
-      storage.set('query', query);
       const facts = factsOf(query);
       setOperationFacts(facts);
       updateActiveTabValues({ query, operationName: facts.operationName ?? null });

@@ -1,17 +1,20 @@
 import { keepKey } from './api-key.ts';
 import { forGood } from './origin-storage.ts';
+import { isOfTabs, storedTextOf } from './stored-tabs.ts';
 import { tabStorage } from './tab-storage.ts';
 
 const PREFIX = 'graphiql:';
 
-/** Storage of GraphiQL's tabs and settings. To clear it clears the key, too. */
+/** Storage of GraphiQL's settings, and of its tabs, which `storeTabs` writes. To clear it clears the key, too. */
 export const storage = {
   getItem(name: string) {
+    const textOfTab = storedTextOf(name);
+    if (textOfTab !== undefined) return textOfTab;
     const text = forGood.getItem(name);
     return text === null || isReadable(name.slice(PREFIX.length), text) ? text : null;
   },
   setItem(name: string, value: string) {
-    forGood.setItem(name, value);
+    if (!isOfTabs(name)) forGood.setItem(name, value);
   },
   removeItem: forGood.removeItem,
   get length() {

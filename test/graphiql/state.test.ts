@@ -1,10 +1,20 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { linkTo } from '../../src/graphiql/share/link.ts';
+import { LESSONS } from '../../src/graphiql/tabs.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { answered, run, scenesOfGraphiql, side, tab, write, written } from '../support/graphiql.ts';
+import {
+  answered,
+  editorIsThere,
+  run,
+  scenesOfGraphiql,
+  side,
+  tab,
+  write,
+  written,
+} from '../support/graphiql.ts';
 
-const { open, shared } = scenesOfGraphiql();
+const { open, openPage, origin, serve, shared } = scenesOfGraphiql();
 
 const MANY = '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }';
 
@@ -106,6 +116,74 @@ describe.skipIf(!hasChromium)('a page that is loaded again', () => {
     await page.getByRole('button', { name: 'Clear data' }).click();
     await page.getByRole('button', { name: 'Cleared data' }).waitFor();
     expect(await page.evaluate<string>('JSON.stringify({ ...sessionStorage })')).not.toContain('Nairobi');
+  });
+});
+
+/** Holds the timers after which GraphiQL would store what is written, as if the page were left before. */
+const HELD = `const later = window.setTimeout;
+window.setTimeout = (call, ms, ...rest) => later(call, globalThis.isHeld && (ms === 100 || ms === 500) ? 2 ** 30 : ms, ...rest);`;
+
+describe.skipIf(!hasChromium)('a page that is loaded again at once', () => {
+  async function begin(page: Page) {
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await page.goto(`${origin()}/graphiql`);
+    await editorIsThere(page);
+    await page.evaluate('globalThis.isHeld = true');
+  }
+
+  it('a page that is loaded again at once has the text as last written, its answer and its picture', async () => {
+    await using program = await serve();
+    await using opened = await openPage(HELD);
+    const { page } = opened;
+    await begin(page);
+    await write(page, MANY);
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines g.top path').first().waitFor();
+    const [name = ''] = await page.locator('.legend option:not([disabled])').allInnerTexts();
+    await page.getByLabel('Highlight').selectOption(name);
+    await expect.poll(() => legend(page)).toContain(name);
+    expect(program.requests()).toHaveLength(2);
+    await again(page);
+    await expect.poll(() => legend(page)).toContain(name);
+    await expect.poll(() => written(page)).toBe(MANY);
+    expect(await page.locator('.graphiql-tab').count()).toBe(LESSONS.length);
+    expect(program.requests()).toEqual([]);
+    expect(opened.problems).toEqual([]);
+  });
+
+  it('a page that is loaded again at once shows the tab that was chosen, and the variables as last written', async () => {
+    await using program = await serve();
+    await using opened = await openPage(HELD);
+    const { page } = opened;
+    await begin(page);
+    await tab(page, 'OverTime');
+    await page.getByRole('button', { name: 'Variables' }).click();
+    await page.locator('.graphiql-editor-tool .editor-scrollable').first().click();
+    await page.keyboard.insertText('{"of": 1}');
+    await again(page);
+    await expect.poll(() => page.locator('.graphiql-tab-active').innerText()).toContain('OverTime');
+    await expect.poll(() => written(page)).toContain('query OverTime');
+    await page.getByRole('button', { name: 'Variables' }).click();
+    const variables = page.locator('.graphiql-editor-tool .view-lines').first();
+    await expect.poll(() => variables.innerText()).toContain('"of"');
+    expect(await page.locator('.graphiql-tab').count()).toBe(LESSONS.length);
+    expect(program.requests()).toEqual([]);
+    expect(opened.problems).toEqual([]);
+  });
+
+  it('a page that is loaded again at once has none of its tabs again after data is cleared', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(page, '{ quota { plan } }');
+    const stored = () => page.evaluate<string>("localStorage.getItem('graphiql:tabState')");
+    await expect.poll(stored).toContain('quota { plan }');
+    await run(page);
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    await page.getByRole('button', { name: 'Clear data' }).click();
+    await page.getByRole('button', { name: 'Cleared data' }).waitFor();
+    await again(page);
+    await expect.poll(() => written(page)).toContain('query CountryCard');
   });
 });
 
