@@ -166,6 +166,23 @@ describe.skipIf(!hasChromium)('controls', () => {
     await page.getByLabel('Across').selectOption({ index: 1 });
     await page.getByLabel('Up').selectOption({ index: 0 });
     await expect.poll(() => across.textContent()).not.toBe(before);
+    // Nor do they lie on the words of an axis, of which there are many for a narrow picture.
+    await page.setViewportSize({ width: 320, height: 700 });
+    const drawn = page.locator('.frame.scatter svg');
+    await expect.poll(() => drawn.getAttribute('width').then(Number)).toBeLessThan(320);
+    const texts = drawn.locator('g.names text, [aria-label$="-axis label"] text');
+    for (const scales of ['log', 'linear']) {
+      await page.getByLabel('Scales').selectOption(scales);
+      for (const [x, y] of [
+        [0, 1],
+        [1, 0],
+      ] as const) {
+        await page.getByLabel('Across').selectOption({ index: x });
+        await page.getByLabel('Up').selectOption({ index: y });
+        await expect.poll(() => texts.evaluateAll(overlapping)).toBe(0);
+      }
+    }
+    await page.setViewportSize({ width: 1400, height: 900 });
     expect(program.requests()).toEqual([]);
     expect(scene.problems).toEqual([]);
   });

@@ -20,6 +20,7 @@ import {
   tickLabels,
 } from './plot.ts';
 import { scalingOf } from './scaled.ts';
+import { widthOf } from './text-width.ts';
 
 /** Countries with a figure of each of two indicators. */
 export interface Pair {
@@ -194,12 +195,21 @@ function placesOf(svg: Plotted, pairs: readonly Pair[]): { readonly x: number; r
   return pairs.map((pair) => ({ x: Number(x?.apply(pair.x.value)), y: Number(y?.apply(pair.y.value)) }));
 }
 
+/** Height, in pixels, of the words of the axis at the left, which stand at the top edge of a drawing. */
+const TITLE_HEIGHT = 18;
+
+/** The ground below the words of the axis at the left, from one edge of a drawing to where they end. */
+function titleBox(svg: Plotted): Box {
+  const words = svg.querySelector('[aria-label="y-axis label"]')?.textContent ?? '';
+  return { left: 0, right: widthOf(words), top: 0, bottom: TITLE_HEIGHT };
+}
+
 /** Names the dots that there is room to name, by their codes where a name has none; the pointer and the arrow keys name the others. */
 function labelDots(svg: Plotted, pairs: readonly Pair[], within: Box, fill: string): void {
   const places = placesOf(svg, pairs);
   const group = svgElement('g', { class: 'names', 'font-size': 11, 'text-anchor': 'middle', fill });
   const texts = pairs.map(({ x: { country, countryName } }) => [countryName, country]);
-  for (const label of placedNames(places, texts, within))
+  for (const label of placedNames(places, texts, within, { taken: [titleBox(svg)] }))
     if (label !== null)
       group.append(svgElement('text', { x: label.x, y: label.y, dy: '0.35em' }, label.text));
   svg.append(group);

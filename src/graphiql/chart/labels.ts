@@ -35,8 +35,8 @@ export const overlap = (a: Box, b: Box) =>
 export interface Ground {
   /** Boxes of it that no label may cover, such as those of a legend. */
   readonly taken: readonly Box[];
-  /** Half the size of a dot, in pixels. */
-  readonly dot: number;
+  /** Half the size of a dot, in pixels, with the ring of free ground around it. */
+  readonly dot?: number;
 }
 
 /**
@@ -65,7 +65,7 @@ export function placedNames(
 export function placedLabels(
   spots: readonly Spot[],
   within: Box,
-  { taken: given, dot }: Ground = { taken: [], dot: DOT },
+  { taken: given, dot = DOT }: Ground = { taken: [] },
 ) {
   const dots = spots.map(({ x, y }) => boxAt(x, y, 2 * dot, 2 * dot));
   const isNear = (a: Spot, b: Spot) => Math.hypot(a.x - b.x, a.y - b.y) < CROWD;
