@@ -1,3 +1,4 @@
+import { createClient } from '@redis/client';
 import {
   type GraphQLArgument,
   type GraphQLField,
@@ -19,6 +20,7 @@ import { openPublishing } from '../address/publishing.ts';
 import { freePort } from '../support/free-port.ts';
 import { schemaOf } from '../support/plugin-host.ts';
 import { openProgram } from '../support/program.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { CARD, RANKED, trustedFile } from '../tools/documents.ts';
 
 /** As long as a body has room for, and as an address has. */
@@ -64,8 +66,13 @@ const argumentsOf = (field: GraphQLField<unknown, unknown>, wanted: GraphQLArgum
   field.args.filter((argument) => argument === wanted || isRequiredArgument(argument));
 
 /** An operation that gives one argument a value: by a variable, and all that has to be given beside it, short. */
-function operationOf(path: Path, field: GraphQLField<unknown, unknown>, wanted: GraphQLArgument) {
-  const variables: Record<string, unknown> = { text: sampleOf(wanted.type, LONG) };
+function operationOf(
+  path: Path,
+  field: GraphQLField<unknown, unknown>,
+  wanted: GraphQLArgument,
+  given: string,
+) {
+  const variables: Record<string, unknown> = { text: sampleOf(wanted.type, given) };
   const definitions = [`$text: ${wanted.type}`];
   const written = [...path, field].map((step) => {
     const given = argumentsOf(step, step === field ? wanted : null).map((argument) => {
@@ -86,22 +93,25 @@ function operationOf(path: Path, field: GraphQLField<unknown, unknown>, wanted: 
 
 const schema = await schemaOf([extraRoutes], { EXTRA_ROUTES: 'trade,policy' });
 const query = schema.getQueryType() as GraphQLObjectType;
-const ARGUMENTS = [...pathsFrom(query)].flatMap(([type, path]) =>
-  Object.values(type.getFields()).flatMap((field) =>
-    field.args
-      .filter((argument) => takesText(argument.type))
-      .map((argument) => {
-        const { text, variables } = operationOf(path, field, argument);
-        return [`${type.name}.${field.name}(${argument.name}:)`, text, variables] as const;
-      }),
-  ),
-);
+/** Operations that give each argument of the graph that takes text one, and their variables. */
+const operationsWith = (given: string) =>
+  [...pathsFrom(query)].flatMap(([type, path]) =>
+    Object.values(type.getFields()).flatMap((field) =>
+      field.args
+        .filter((argument) => takesText(argument.type))
+        .map((argument) => {
+          const { text, variables } = operationOf(path, field, argument, given);
+          return [`${type.name}.${field.name}(${argument.name}:)`, text, variables] as const;
+        }),
+    ),
+  );
 
 describe('the longest texts', () => {
   it('the longest texts are refused by each argument of the graph, before any work', async () => {
-    expect(ARGUMENTS.length).toBeGreaterThan(40);
+    const operations = operationsWith(LONG);
+    expect(operations.length).toBeGreaterThan(40);
     await using program = await openProgram({ env: { EXTRA_ROUTES: 'trade,policy' } });
-    for (const [name, text, variables] of ARGUMENTS) {
+    for (const [name, text, variables] of operations) {
       const { data, errors } = await program.ask(text, { variables });
       expect([name, data ?? null, errors.map(({ extensions }) => extensions.code)]).toEqual([
         name,
@@ -126,6 +136,29 @@ describe('the longest texts', () => {
     expect(errors).toHaveLength(1);
     expect([program.requests(), program.problems]).toEqual([[], []]);
   });
+
+  it.skipIf(!hasRedis)(
+    'the longest texts that are taken make names of one line in Redis, up to 2 kB',
+    async () => {
+      await using redis = await startRedis();
+      const env = { EXTRA_ROUTES: 'trade,policy', CACHE_URL: redis.url, CACHE_TIMEOUT_MS: '2000' };
+      await using program = await openProgram({ env });
+      let calls = 0;
+      for (const given of ['€'.repeat(200), '\u0000\u0007\u001b\u2028', 'a\r\nSET b c\r\n'])
+        for (const [, text, variables] of operationsWith(given)) {
+          const { upstream } = await program.ask(text, { variables });
+          calls += upstream.calls;
+        }
+      expect(program.requests()).toHaveLength(calls);
+      const client = await createClient({ url: redis.url }).connect();
+      const names = await client.keys('*');
+      client.destroy();
+      const lengths = names.map((name) => Buffer.byteLength(name));
+      expect([Math.max(...lengths) > 1_500, Math.max(...lengths) < 2_048]).toEqual([true, true]);
+      expect(names.filter((name) => /[\r\n\u2028]/.test(name))).toEqual([]);
+      expect(program.problems).toEqual([]);
+    },
+  );
 
   it('the longest texts are refused by each argument of each tool', async () => {
     const file = trustedFile([CARD, RANKED]);

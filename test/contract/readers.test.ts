@@ -16,8 +16,10 @@ import { hasProgram } from '../support/programs.ts';
 
 /*
  * What the gateway emits at its longest, within its own limits, and what programs that read it take. Names of tools
- * are in test/tools/bounds.test.ts, links in test/graphiql/share.test.ts. Limits that no test can reach are sentences of
- * the documents: rows and cells of a sheet (docs/tables-and-tools.md), headers of nginx (docs/operating.md).
+ * are in test/tools/bounds.test.ts, links in test/graphiql/share.test.ts, names in Redis in
+ * test/contract/longest-texts.test.ts, contexts of traces in test/plugins/tracing/tracing.test.ts. Limits that no test
+ * can reach are sentences of the documents: rows and cells of a sheet (docs/tables-and-tools.md), headers of nginx
+ * (docs/operating.md).
  */
 
 /** Apache and Varnish take a line of 8,190 bytes; Node, HAProxy and load balancers some 16,000 for all. */
@@ -240,6 +242,48 @@ describe('what others read', () => {
     const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
     expect([code, reason.byteLength <= REASON_BYTES]).toEqual([4409, true]);
     expect(String(reason)).toMatch(/^Subscriber for €+$/);
+  });
+
+  it('what others read of a stream of events is its own lines alone, whatever clients put into it', async () => {
+    await using program = await openProgram({ env: { SUBSCRIPTIONS: 'on' } });
+    const stream = `${program.url}/stream`;
+    const key = { authorization: 'Bearer demo-team' };
+    const headers = { ...key, 'content-type': 'application/json' };
+    const injected = 'x\r\n\r\nevent: complete\rdata: {}\n\n\u2028\u0085\u0000id: 1';
+    const params = {
+      query: 'subscription ($keys: [String!]) { sourceRefreshed(keys: $keys) { key } }',
+      variables: { keys: [injected.repeat(20)] },
+    };
+    const token = await (await fetch(stream, { method: 'PUT', headers: key })).text();
+    const reading = await fetch(`${stream}?token=${token}`, {
+      headers: { ...key, accept: 'text/event-stream' },
+    });
+    const asked = { ...params, extensions: { operationId: injected } };
+    const named = { ...headers, 'x-graphql-event-stream-token': token };
+    const { status } = await fetch(stream, { method: 'POST', headers: named, body: JSON.stringify(asked) });
+    expect(status).toBe(202);
+    let shared = '';
+    for await (const part of reading.body as unknown as AsyncIterable<Uint8Array>) {
+      shared += Buffer.from(part);
+      if (shared.includes('event: complete')) break;
+    }
+    const own = await fetch(stream, {
+      method: 'POST',
+      headers: { ...headers, accept: 'text/event-stream' },
+      body: JSON.stringify(params),
+    });
+    for (const text of [shared, await own.text()]) {
+      const lines = text.split(/\r\n|\r|\n/).filter((line) => line !== '' && line !== ':');
+      expect(lines).toEqual([
+        'event: next',
+        expect.stringMatching(/^data: \{.*BAD_USER_INPUT/s),
+        'event: complete',
+        expect.stringMatching(/^data:/),
+      ]);
+    }
+    const [, data = ''] = /^data: ([^\n]*)/m.exec(shared) ?? [];
+    expect(JSON.parse(data).id).toBe(injected);
+    expect(program.requests()).toEqual([]);
   });
 
   it('what others read of metrics has few values of each label, and short ones, whatever names clients make up', async () => {

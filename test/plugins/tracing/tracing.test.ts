@@ -181,6 +181,47 @@ describe('traces', () => {
     expect(receiver.bodies.join('')).toContain('"country-graph"');
   });
 
+  it('traces pass on what the W3C allows of a client, whatever it sends', { timeout: 30_000 }, async () => {
+    await using receiver = await openReceiver();
+    await using service = await openService();
+    const program = await startServing({
+      env: {
+        COUNTRY_DATA_URL: service.url,
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        CACHE_URL: 'none',
+        GRAPHIQL: 'off',
+      },
+    });
+    const members = (count: number, length: number) =>
+      Array.from({ length: count }, (_, i) => `k${i}=${'v'.repeat(length)}`).join(',');
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+    const sent = [
+      { traceparent, tracestate: 'a=1,b=2' },
+      { traceparent, tracestate: members(40, 1) },
+      { traceparent, tracestate: members(20, 100) },
+      { traceparent, tracestate: members(1, 4_000) },
+      { traceparent, tracestate: 'a=\u00e9,=,,B=1,c=\t,d@=1,e=1=2' },
+      { traceparent: 'x'.repeat(4_000), tracestate: members(1, 4_000) },
+      { traceparent: `${traceparent}, ${traceparent}`, baggage: members(40, 100) },
+    ];
+    for (const headers of sent) await ask(program, figureOf('One', 'KE'), headers);
+    await stop(program);
+    expect(service.asked).toHaveLength(sent.length);
+    for (const [i, { headers }] of service.asked.entries()) {
+      const { traceparent, tracestate = '', baggage } = headers;
+      expect([i, traceparent, baggage]).toEqual([
+        i,
+        expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+        undefined,
+      ]);
+      expect([i, traceparent?.includes(traceId)]).toEqual([i, i < 5]);
+      const passed = String(tracestate);
+      expect([i, passed.length <= 512, passed.split(',').length <= 32]).toEqual([i, true, true]);
+    }
+    expect(service.asked[0]?.headers.tracestate).toBe('a=1,b=2');
+  });
+
   it('traces are neither made nor loaded where nothing asks for them', { timeout: 30_000 }, async () => {
     await using receiver = await openReceiver();
     await using service = await openService();
