@@ -56,13 +56,13 @@ const MAX_PARAMETERS = 100;
 /**
  * Returns the error of a request's key, its `Accept` header or its address; null if there is none.
  */
-export function headError({
-  rawHeaders,
-  url = '',
-  headers: { authorization, accept = '' },
-}: IncomingMessage) {
-  const repeated = repeatedHeaderError(rawHeaders);
-  if (repeated !== null) return repeated;
+export function headError(request: IncomingMessage) {
+  const {
+    url = '',
+    headers: { authorization, accept = '' },
+  } = request;
+  const miscounted = headerCountError(request);
+  if (miscounted !== null) return miscounted;
   if (!isWellFormed(authorization))
     return { status: 401, code: 'UNAUTHENTICATED', message: MALFORMED_KEY } as const;
   if (accept.length > MAX_ACCEPT)
@@ -75,8 +75,9 @@ export function headError({
   );
 }
 
-/** Returns the error of a header that the request has several times, null if there is none. */
-export function repeatedHeaderError(rawHeaders: readonly string[]) {
+/** Returns the error of a header that the request has several times, or lacks; null if there is none. */
+export function headerCountError({ rawHeaders, httpVersion, headers: { host } }: IncomingMessage) {
+  if (httpVersion === '1.1' && host === undefined) return badRequest('The request has no Host header.');
   const name = ONCE.find((header) => countOf(header, rawHeaders) > 1);
   return name === undefined ? null : badRequest(`The request has several ${name} headers.`);
 }

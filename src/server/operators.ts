@@ -1,11 +1,11 @@
 import { Server as TcpServer } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { sendBody } from './bodies.ts';
-import { markAnswers, NO_COMPILERS, repeatedHeaderError, requestIdOf } from './http.ts';
+import { headerCountError, markAnswers, NO_COMPILERS, requestIdOf } from './http.ts';
 import { listenAt, refuseUnrouted } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 import type { Course, ServerParts } from './server-parts.ts';
-import { refuseUnread } from './unread-requests.ts';
+import { refuseExpectations, refuseUnread } from './unread-requests.ts';
 
 /** None of these needs a key. */
 export function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course: Course): void {
@@ -27,7 +27,7 @@ export function addOperatorRoutes(app: FastifyInstance, metrics: Metrics, course
 const BOUNDS = {
   bodyLimit: 1_024,
   requestTimeout: 10_000,
-  http: { headersTimeout: 5_000 },
+  http: { headersTimeout: 5_000, requireHostHeader: false },
   schemaController: { compilersFactory: NO_COMPILERS },
 };
 
@@ -40,9 +40,10 @@ export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts
     clientErrorHandler: refuseUnread,
   });
   refuseUnrouted(app);
+  refuseExpectations(app.server);
   markAnswers(app);
   app.addHook('onRequest', async ({ raw }, reply) => {
-    const error = repeatedHeaderError(raw.rawHeaders);
+    const error = headerCountError(raw);
     if (error !== null)
       return reply.code(error.status).send({ error: 'Bad Request', message: error.message });
   });

@@ -9,10 +9,10 @@ import { drain } from './drain.ts';
 import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
 import {
   createOutgoing,
+  headerCountError,
   markAnswers,
   marksOf,
   NO_COMPILERS,
-  repeatedHeaderError,
   requestIdOf,
   trusting,
   unlessLeft,
@@ -22,7 +22,7 @@ import { llmsRoute } from './llms-text.ts';
 import { watchOpenRequests } from './open-requests.ts';
 import { addOperatorRoutes, createAdminServer } from './operators.ts';
 import type { Course, ServerParts } from './server-parts.ts';
-import { refuseUnread } from './unread-requests.ts';
+import { refuseExpectations, refuseUnread } from './unread-requests.ts';
 import { protocolOf, takeUpgrades } from './upgrades.ts';
 import { writeTogether } from './write-together.ts';
 
@@ -44,6 +44,8 @@ export function createServer(parts: ServerParts) {
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
+      // Node's own refusal would lack headers that every answer has.
+      requireHostHeader: false,
       ...(upgrades.size === 0
         ? {}
         : { shouldUpgradeCallback: (request: IncomingMessage) => upgrades.has(protocolOf(request)) }),
@@ -56,6 +58,7 @@ export function createServer(parts: ServerParts) {
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   refuseUnrouted(app);
+  refuseExpectations(app.server);
   if (upgrades.size > 0) takeUpgrades(app, upgrades);
   metrics.watch(gateway);
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
@@ -68,7 +71,7 @@ export function createServer(parts: ServerParts) {
 
   markAnswers(app);
   app.addHook('onRequest', (request, reply, done) => {
-    const error = repeatedHeaderError(request.raw.rawHeaders);
+    const error = headerCountError(request.raw);
     if (error === null) done();
     else refuse(request, reply, error.status, error.code, error.message);
   });

@@ -1,7 +1,8 @@
-import { STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ALLOWED_METHODS, METHODS } from '../graphql/request/requests.ts';
 import { errorBody } from '../shared/errors.ts';
+import { marksOf, requestIdOf } from './http.ts';
 
 const METHOD_IN_OTHER_CASE = new RegExp(`^(?:${[...METHODS.keys()].join('|')}) `, 'i');
 
@@ -30,6 +31,20 @@ export function refuseUnread(error: Unread, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (socket.writable) refuse(error, socket);
   socket.destroy(error);
+}
+
+/** Refuses requests that expect anything but leave to go on, which no hook sees. */
+export function refuseExpectations(server: Server): void {
+  // By the response, not the socket: there may be answers to earlier requests before it.
+  server.on('checkExpectation', (request, response) => {
+    response
+      .writeHead(417, {
+        ...marksOf(requestIdOf(request)),
+        'Content-Type': 'application/json; charset=utf-8',
+        Connection: 'close',
+      })
+      .end(wordsOf(417, 'Of expectations, only 100-continue is met here.'));
+  });
 }
 
 function refuse({ code, rawPacket }: Unread, socket: Duplex): void {

@@ -51,6 +51,8 @@ const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 it.each([
   ['that is not HTTP', 400, 'GET\r\n\r\n'],
   ['with a method in lower case', 405, 'query /graphql HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['that names no host', 400, 'GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ['that expects what nobody does', 417, 'GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n'],
   ['with long headers', 431, `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`],
   ['for a socket of an old version', 400, `${SOCKET}${KEY}Sec-WebSocket-Version: 7\r\n\r\n`],
   ['for a socket without its key', 400, `${SOCKET}Sec-WebSocket-Version: 13\r\n\r\n`],
@@ -68,6 +70,12 @@ it.each([
     expect(answer.toLowerCase()).toContain('\r\nx-content-type-options: nosniff\r\n');
   }
   expect([program.problems, program.requests()]).toEqual([[], []]);
+});
+
+it('a request of HTTP/1.0 needs to name no host', async () => {
+  await using program = await openProgram();
+  const answer = await answerTo(program.url, 'GET /health/live HTTP/1.0\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"status":"ok"\}$/s);
 });
 
 /** Some read the answer before the server has read the whole request, so a reset may follow it. */
