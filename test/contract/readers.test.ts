@@ -17,9 +17,10 @@ import { hasProgram } from '../support/programs.ts';
 /*
  * What the gateway emits at its longest, within its own limits, and what programs that read it take. Names of tools
  * are in test/tools/bounds.test.ts, links in test/graphiql/share.test.ts, names in Redis in
- * test/contract/longest-texts.test.ts, contexts of traces in test/plugins/tracing/tracing.test.ts. Limits that no test
- * can reach are sentences of the documents: rows and cells of a sheet (docs/tables-and-tools.md), headers of nginx
- * (docs/operating.md).
+ * test/contract/longest-texts.test.ts, contexts of traces in test/plugins/tracing/tracing.test.ts, types of Arrow in
+ * test/tables/exports.test.ts. Limits that no test can reach are sentences of the documents: rows, cells and names of a
+ * sheet (docs/tables-and-tools.md), headers of nginx (docs/operating.md), variables of Linux (docs/settings.md), links
+ * in chats (docs/pictures.md).
  */
 
 /** Apache and Varnish take a line of 8,190 bytes; Node, HAProxy and load balancers some 16,000 for all. */

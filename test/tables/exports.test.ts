@@ -188,6 +188,35 @@ describe('an answer as a table', () => {
     expect(program.problems).toEqual([]);
   });
 
+  it('an answer as an Arrow table has integers of 32 bits and texts of UTF-8, whatever the service sends', async () => {
+    const asked =
+      'query { observations(countryCodes: ["KE"], metricKeys: ["population_total"]) { year __proto__: locationName } }';
+    const tableWith = async (changes: object) => {
+      await using program = await openProgram();
+      program.sandbox.faults.set({
+        kind: 'shape',
+        route: '/v1/data',
+        patch: (body) => ({ ...body, data: body.data.map((row: object) => ({ ...row, ...changes })) }),
+      });
+      const table = await asTable(program, ARROW, asked);
+      expect(program.requests()).toHaveLength(1);
+      return table;
+    };
+    for (const year of [2_147_483_648, -2_147_483_649, 2015.5]) {
+      const { status, text } = await tableWith({ year });
+      expect([status, text]).toEqual([502, expect.stringContaining('UPSTREAM_INVALID_RESPONSE')]);
+    }
+    const long = `\u0000\u2028${'🌍'.repeat(20_000)}`;
+    for (const [name, read] of [
+      [long, long],
+      ['\ud800', '\ufffd'],
+    ]) {
+      const table = tableFromIPC((await tableWith({ location_name: name, year: 2_147_483_647 })).bytes);
+      expect(table.schema.fields.map(String)).toEqual(['year: Int32', '__proto__: Utf8']);
+      expect([0, 1].map((i) => table.getChildAt(i)?.get(0))).toEqual([2_147_483_647, read]);
+    }
+  });
+
   it('an answer as a table is asked for by GET and by the name of the operation, too, and repeated for nothing', async () => {
     await using program = await open();
     const body = { query: '{ countries(codes: ["KE", "NG"]) { code capital } }' };
