@@ -156,7 +156,7 @@ export function createCachedClient(
         if (isHere) tenant.underWay -= 1;
         isHere = false;
       };
-      return { participant: { fetch, expect() {}, forgo() {}, leave }, figures };
+      return { participant: { fetch, expect() {}, expectGroup() {}, forgo() {}, leave }, figures };
     },
   };
 }

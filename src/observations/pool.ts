@@ -419,9 +419,12 @@ function createBatchWindow(parts: WindowMeans) {
     joined(): void {
       if (state.name === 'gathering') keepOpen(state);
     },
-    /** Has a batch wait for the operation, which may yet ask for something, unless its window is over. */
-    expect(operation: object): void {
-      if (state.name !== 'awaiting operations') awaited.add(operation);
+    /**
+     * Has a batch wait for the operation, which may yet ask for something. Once its window is over, it waits only for
+     * those of a group that it waits for.
+     */
+    expect(operation: object, group: object = operation): void {
+      if (state.name !== 'awaiting operations' || awaited.has(group)) awaited.add(operation);
     },
     arrived(operation: object): void {
       const isLast = awaited.delete(operation) && awaited.size === 0;
@@ -532,9 +535,16 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
             if (first.sending.bill !== sending.bill) sending.bill.shared += 1;
           return outcomes;
         },
-        /** Has batches that open from now on wait for the operation, or for others, which may yet bring demands. */
-        expect(who: object = self): void {
-          batch().window.expect(who);
+        /**
+         * Has batches that open from now on wait for the operation, which may yet bring demands.
+         * @param group if a batch waits for this already, it waits for the operation too
+         */
+        expect(group?: object): void {
+          batch().window.expect(self, group);
+        },
+        /** The same for operations of a group that have yet to begin. */
+        expectGroup(group: object): void {
+          batch().window.expect(group, group);
         },
         /** Ends that wait: they bring no demands, or say themselves that they may. */
         forgo(who: object = self): void {

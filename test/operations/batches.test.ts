@@ -85,7 +85,7 @@ describe('a request of several operations', () => {
       open: () => ({
         request: (next) => async (request) => {
           const { variables } = request.body as { readonly variables?: { readonly code?: string } };
-          for (let turns = 0; variables?.code === 'GH' && turns < 50; turns += 1) await nextTurn();
+          for (let turns = 0; variables?.code === 'GH' && turns < 2_000; turns += 1) await nextTurn();
           return next(request);
         },
       }),
@@ -98,6 +98,17 @@ describe('a request of several operations', () => {
     const calls = (body as readonly Answer[]).map(({ extensions }) => extensions?.upstream.calls);
     expect(calls).toEqual([1, 0, 0, 0]);
     expect(program.requests()).toHaveLength(1);
+  });
+
+  it('a request of several operations waits for none that wait for its own to end', async () => {
+    await using program = await open({ env: { MAX_CONCURRENT_OPERATIONS: '3' } });
+    const codes = ['KE', 'NG', 'ZA', 'EG', 'MA'];
+    const { body } = await post(
+      program,
+      codes.map((code) => figure(code)),
+    );
+    expect((body as readonly Answer[]).map(({ data }) => data.country.code)).toEqual(codes);
+    expect(program.requests()).toHaveLength(2);
   });
 
   it('a request of several operations runs wide ones one after the other, narrow ones beside them', async () => {

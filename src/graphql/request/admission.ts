@@ -4,6 +4,7 @@ import { Flow, inSlice, mayBeginAtOnce, type PromiseOrValue } from '../../shared
 import { refusalTypeFor } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
 import { onceOver } from './delivery.ts';
+import type { GatewayRequest } from './requests.ts';
 import { type GatewayResponse, refusalBody } from './responses.ts';
 import type { Handle } from './stages.ts';
 
@@ -31,6 +32,8 @@ interface WaitingOperation {
   sinceMs: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
 }
+
+type Entering = Pick<GatewayRequest, 'signal' | 'place'>;
 
 /** A flow may have at least this many under way, if the setting allows as many at all. */
 const LEAST_SHARE = 16;
@@ -118,7 +121,7 @@ export class Admission {
   }
 
   /** Null once the operation may begin: it is under way until it leaves. */
-  enter(caller: Caller, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
+  enter(caller: Caller, request: Entering): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#machine.now();
     const lane = this.#laneOf(caller);
     this.#lookAtHeap(nowMs);
@@ -126,7 +129,7 @@ export class Admission {
       this.#take(lane);
       return null;
     }
-    if (!this.isFull(caller)) return this.#wait(lane, caller.ordinal ?? 0, request.signal, nowMs);
+    if (!this.isFull(caller)) return this.#wait(lane, caller.ordinal ?? 0, request, nowMs);
     this.load.refused.full += 1;
     return 'full';
   }
@@ -196,7 +199,12 @@ export class Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(lane: Lane, ordinal: number, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
+  #wait(
+    lane: Lane,
+    ordinal: number,
+    { signal, place }: Entering,
+    nowMs: number,
+  ): Promise<AdmissionRefusal | null> {
     this.#lanes.add(lane);
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
@@ -216,9 +224,14 @@ export class Admission {
       };
       signal.addEventListener('abort', giveUp, { once: true });
       lane.queue.push(waiter);
-      if (this.#hasPlace(lane)) this.#place(lane);
       // With a place it begins in the next turn, which is no delay worth counting.
-      else this.load.delayed += 1;
+      if (this.#hasPlace(lane)) {
+        this.#place(lane);
+        return;
+      }
+      this.load.delayed += 1;
+      // It may wait for operations of its own batch, so these can't wait for it.
+      place?.come();
     });
   }
 

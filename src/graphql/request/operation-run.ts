@@ -146,9 +146,9 @@ export function createOpenRun(
     const { room, participant, waitUntil } = withRoom({ participant: joined, deadline, caller, batch });
     // Other operations of the batch are about to ask: wait until all demands are known.
     if (batch !== undefined) {
-      participant.expect();
+      participant.expect(batch);
       place?.come();
-      if (batch.awaitOthers(() => participant.forgo(batch))) participant.expect(batch);
+      if (batch.awaitOthers(() => participant.forgo(batch))) participant.expectGroup(batch);
     }
     const batchGate = createBatchGate(config.batchHoldMs, after);
     const { tenant } = caller;

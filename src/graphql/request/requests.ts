@@ -37,7 +37,7 @@ export class RequestBatch {
 
 export interface PlaceInBatch {
   readonly batch: RequestBatch;
-  /** Call once the operation has a run, or has been answered without one. */
+  /** Call once others need not wait for the operation: it has a run or an answer, or waits for others itself. */
   readonly come: () => void;
 }
 
