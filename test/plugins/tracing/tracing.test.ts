@@ -114,6 +114,10 @@ async function stop({ child }: Serving): Promise<void> {
 const valuesOf = ({ attributes }: Span) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
+/** Those of a client. */
+const [TRACE_ID, SPAN_ID] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+const TRACEPARENT = `00-${TRACE_ID}-${SPAN_ID}-01`;
+
 const figureOf = (name: string, code: string) =>
   `query ${name} { country(code: "${code}") { observation(metricKey: "population_total") { value } } }`;
 
@@ -131,10 +135,8 @@ describe('traces', () => {
         GRAPHIQL: 'off',
       },
     });
-    const traceId = '0af7651916cd43dd8448eb211c80319c';
-    const spanId = 'b7ad6b7169203331';
     const asked = await Promise.all([
-      ask(program, figureOf('One', 'KE'), { traceparent: `00-${traceId}-${spanId}-01` }),
+      ask(program, figureOf('One', 'KE'), { traceparent: TRACEPARENT }),
       ask(program, figureOf('Two', 'NG')),
       ask(program, figureOf('Three', 'GH')),
     ]);
@@ -150,7 +152,7 @@ describe('traces', () => {
       'Two',
     ]);
     const one = operations.find((span) => valuesOf(span)['graphql.operation.name'] === 'One');
-    expect([one?.traceId, one?.parentSpanId]).toEqual([traceId, spanId]);
+    expect([one?.traceId, one?.parentSpanId]).toEqual([TRACE_ID, SPAN_ID]);
 
     const batches = spans.filter(({ name }) => name === 'batch');
     expect(batches).toHaveLength(1);
@@ -194,16 +196,14 @@ describe('traces', () => {
     });
     const members = (count: number, length: number) =>
       Array.from({ length: count }, (_, i) => `k${i}=${'v'.repeat(length)}`).join(',');
-    const traceId = '0af7651916cd43dd8448eb211c80319c';
-    const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
     const sent = [
-      { traceparent, tracestate: 'a=1,b=2' },
-      { traceparent, tracestate: members(40, 1) },
-      { traceparent, tracestate: members(20, 100) },
-      { traceparent, tracestate: members(1, 4_000) },
-      { traceparent, tracestate: 'a=\u00e9,=,,B=1,c=\t,d@=1,e=1=2' },
+      { traceparent: TRACEPARENT, tracestate: 'a=1,b=2' },
+      { traceparent: TRACEPARENT, tracestate: members(40, 1) },
+      { traceparent: TRACEPARENT, tracestate: members(20, 100) },
+      { traceparent: TRACEPARENT, tracestate: members(1, 4_000) },
+      { traceparent: TRACEPARENT, tracestate: 'a=\u00e9,=,,B=1,c=\t,d@=1,e=1=2' },
       { traceparent: 'x'.repeat(4_000), tracestate: members(1, 4_000) },
-      { traceparent: `${traceparent}, ${traceparent}`, baggage: members(40, 100) },
+      { traceparent: `${TRACEPARENT}, ${TRACEPARENT}`, baggage: members(40, 100) },
     ];
     for (const headers of sent) await ask(program, figureOf('One', 'KE'), headers);
     await stop(program);
@@ -215,7 +215,7 @@ describe('traces', () => {
         expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
         undefined,
       ]);
-      expect([i, traceparent?.includes(traceId)]).toEqual([i, i < 5]);
+      expect([i, traceparent?.includes(TRACE_ID)]).toEqual([i, i < 5]);
       const passed = String(tracestate);
       expect([i, passed.length <= 512, passed.split(',').length <= 32]).toEqual([i, true, true]);
     }
@@ -241,7 +241,7 @@ describe('traces', () => {
         env: { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'silent', GRAPHIQL: 'off', ...env },
       });
       await ask(program, figureOf('One', 'KE'), {
-        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        traceparent: TRACEPARENT,
       });
       await stop(program);
       expect(program.errors()).toBe('watching\n');
