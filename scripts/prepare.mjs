@@ -25,7 +25,7 @@ const UNREAD = [
   /\.(map|tsbuildinfo)$/,
   /\/(?!licen[cs]e|copying|notice)[^/]*\.(md|markdown)$/i,
   /\/(test|tests|example|examples|benchmark|bench|\.github)\//,
-  /\/@apollo\/[^/]+\/src\/.*\.ts$/,
+  /\/@apollo\/[^/]+\/src\/.*\.(ts|proto)$/,
   /\/@apollo\/server\/dist\/cjs\//,
   /\/@apollo\/protobufjs\/((dist|cli|ext|google)\/|.*\.d\.ts$)/,
   /\/lru-cache\/dist\/.*\/(browser|react-native)\//,
