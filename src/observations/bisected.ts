@@ -328,6 +328,7 @@ function settlePairs(
   task.settle(
     pairs,
     figures.map(({ rows }) => rows),
+    task.years,
   );
   save(sending.caller.tenant, { mode: task.mode, years: null }, figures, refusal.receivedAt);
 }

@@ -366,7 +366,12 @@ export type PairOutcome = Outcome | 'no figure';
 export interface PairsToFetch extends PlanPart {
   /** Called with each task, whose call may answer further demands; left out if there can be none. */
   readonly onTask?: ((task: Task) => void) | undefined;
-  readonly settle: (pairs: readonly Pair[], outcomes: readonly PairOutcome[]) => void;
+  /** @param years of the rows that were fetched: whole series may come in place of the years that were planned */
+  readonly settle: (
+    pairs: readonly Pair[],
+    outcomes: readonly PairOutcome[],
+    years: YearRange | null,
+  ) => void;
   /** How many times the rest of a cut answer has been planned again. */
   readonly round: number;
   readonly search: NameSearch;
@@ -507,11 +512,16 @@ function settleFailure(task: PairsToFetch, error: unknown): FetchedRows {
   return NOT_WHOLE;
 }
 
-export function settleAs({ settle }: PairsToFetch, pairs: readonly Pair[], outcome: PairOutcome): void {
+export function settleAs(
+  { settle, years }: PairsToFetch,
+  pairs: readonly Pair[],
+  outcome: PairOutcome,
+): void {
   if (pairs.length === 0) return;
   settle(
     pairs,
     pairs.map(() => outcome),
+    years,
   );
 }
 
@@ -572,7 +582,7 @@ function handOut(
   // An answer with rows of unknown pairs isn't cached, so that the next operation is warned as well.
   if (unknown === undefined)
     cache.save(sending.caller.tenant, { mode, years }, rowsOfPairs(all, outcomes), receivedAt);
-  settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length));
+  settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length), years);
   const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOfPair(pair)), 0);
   events.onRows?.(list.received, list.received - wanted);
   // Rows that can't be assigned to a pair count as wanted ones.

@@ -37,8 +37,8 @@ export function plannedStage(
         cache.save(sending.caller.tenant, latest, [{ pair, rows }], atMs);
       });
       const ask = (part: PlanPart, onTask?: PairsToFetch['onTask']) => {
-        const settle: PairsToFetch['settle'] = (pairs, outcomes) => {
-          const settled = answers.note(part, pairs, outcomes);
+        const settle: PairsToFetch['settle'] = (pairs, outcomes, years) => {
+          const settled = answers.note(part, pairs, outcomes, years);
           listener.onOutcomes(settled.demands, settled.outcomes);
         };
         return next({ ...part, settle, onTask, round: 0, search }, sending);
@@ -82,8 +82,8 @@ type CacheChoice = (pair: Pair, rows: readonly ObservationRecord[], atMs: number
 class Answers {
   /** Demands of one pair may differ in their years. */
   readonly series: Map<string, readonly Demand[]>;
-  /** Pairs whose latest figure is demanded; empty unless series are demanded as well. */
-  readonly latest: ReadonlySet<string>;
+  /** Pairs whose latest figure is still demanded; empty unless series are demanded as well. */
+  readonly latest: Set<string>;
   readonly #undecided = new Map<string, Undecided>();
   readonly #cacheChoice: CacheChoice;
 
@@ -96,10 +96,15 @@ class Answers {
     this.#cacheChoice = cacheChoice;
   }
 
-  /** Notes the outcomes of a call, and returns the demands that they settle. */
-  note({ mode, years }: PlanPart, pairs: readonly Pair[], outcomes: readonly PairOutcome[]) {
-    const isLatest = mode === 'latest';
-    if (isLatest && this.#undecided.size === 0 && !outcomes.includes('no figure'))
+  /**
+   * Notes the outcomes of a call, and returns the demands that they settle.
+   * @param years of the outcomes, which may be whole series although some years were planned
+   */
+  note(plan: PlanPart, pairs: readonly Pair[], outcomes: readonly PairOutcome[], years: YearRange | null) {
+    const isLatest = plan.mode === 'latest';
+    const isInPlaceOfYears = years === null && plan.years !== null;
+    const isAlone = this.latest.size === 0 && this.#undecided.size === 0;
+    if (isLatest && isAlone && !outcomes.includes('no figure'))
       return { demands: latestOf(pairs), outcomes: outcomes as readonly Outcome[] };
     const settled = { demands: [] as Demand[], outcomes: [] as Outcome[] };
     const add = (demands: readonly Demand[], outcome: Outcome) => {
@@ -116,10 +121,13 @@ class Answers {
       const isLatestWanted = isLatest || before !== undefined || this.latest.has(key);
       if (years !== null || !isLatestWanted) continue;
       const open: Undecided = { ...before, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
-      const figure = latestIn(open);
+      // The latest figure was planned as a call of its own, and only that it shows none makes the series decide.
+      const isStillToCome = isInPlaceOfYears && before?.latest === undefined;
+      const figure = isStillToCome ? undefined : latestIn(open);
       if (figure === undefined) this.#undecided.set(key, open);
       else {
         this.#undecided.delete(key);
+        this.latest.delete(key);
         this.#cacheFurtherBack(open, figure);
         latest.push([pair, figure]);
       }

@@ -184,7 +184,7 @@ function settleWhole(
   if (mode === 'series')
     for (const { pair, rows } of figures)
       learnLength(pair, years, rows, sentOf(groups, keyOfPair(pair)), means.learned);
-  settle(wanted, wanted.map(rowsOf));
+  settle(wanted, wanted.map(rowsOf), years);
 }
 
 async function completeSeries(cut: Cut): Promise<FetchedRows> {

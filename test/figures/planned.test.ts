@@ -88,6 +88,7 @@ describe('demands', () => {
       settle(
         pairs,
         pairs.map(({ countryCode }) => (mode === 'latest' || countryCode === 'GH' ? [one] : both)),
+        null,
       );
     });
     expect(asked).toEqual([
@@ -125,6 +126,42 @@ describe('demands', () => {
     expect(asked.map(({ mode }) => mode)).toEqual(['latest', 'series']);
     expect(outcomes).toEqual([['latest KE m', rows.slice(-1)]]);
   });
+
+  it.each([
+    ['before', 'no figure'],
+    ['after', 'no figure'],
+    ['before', 'a figure'],
+    ['after', 'a figure'],
+  ] as const)(
+    'demands are met from a whole series that comes in place of some years, %s an answer with %s, by no further call',
+    async (order, kind) => {
+      const learned = createLearned(() => 0);
+      learned.learn({ maxRows: 100 });
+      const [one, two] = (await seriesOf(1, 2)) as [ObservationRecord, ObservationRecord];
+      const years = { from: one.year, to: one.year };
+      const ranges = ['KE', 'NG'].map((code) => demandFor('series', code, 'm', undefined, years));
+      for (const code of ['KE', 'NG']) learned.learnSeries(code, 'm', 900, { from: 1920, to: 2010 });
+      const demands = [demand('latest', 'KE'), demand('latest', 'GH'), ...ranges];
+      const settlings: { readonly isLatest: boolean; readonly settle: () => void }[] = [];
+      const { asked, outcomes } = await plan(
+        demands,
+        (wanted) => {
+          const isLatest = wanted.mode === 'latest';
+          const rows = (code: string) =>
+            !isLatest ? [one, two] : code === 'KE' && kind === 'no figure' ? kind : [two];
+          const came = wanted.pairs.map(({ countryCode }) => rows(countryCode));
+          settlings.push({ isLatest, settle: () => wanted.settle(wanted.pairs, came, null) });
+          if (settlings.length < 2) return;
+          settlings.sort((a, b) => Number(a.isLatest) - Number(b.isLatest));
+          for (const { settle } of order === 'before' ? settlings : settlings.toReversed()) settle();
+        },
+        { learned },
+      );
+      expect(asked.map(({ mode }) => mode).sort()).toEqual(['latest', 'series']);
+      expect(Object.fromEntries(outcomes)['latest KE m']).toEqual([two]);
+      expect(outcomes.map(([key]) => key).sort()).toEqual(demands.map(({ key }) => key).sort());
+    },
+  );
 
   it('demands for the latest figure are met though the series cannot be had whole', async () => {
     const incomplete = new Failure('UPSTREAM_INCOMPLETE', 'Cut short.');
