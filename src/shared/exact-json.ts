@@ -20,10 +20,21 @@ const SURE_DIGITS = 15;
 /** Matches numbers that may be infinite. */
 const LARGE_EXPONENT = /\d[eE][+-]?\d{3}/;
 
-/** @throws SyntaxError if the text is not JSON */
-export function parseExactly(text: string): unknown {
+/**
+ * Half a surrogate pair becomes U+FFFD, as in UTF-8 that is wrong: strict readers would refuse an answer that repeats it.
+ * @throws SyntaxError if the text is not JSON
+ */
+export function parseExactly(json: string): unknown {
+  const text = /\\u[dD]/.test(json) ? withoutHalves(json) : json;
   const mayLose = hasManyDigits(text) || LARGE_EXPONENT.test(text);
   return mayLose ? JSON.parse(text, keepDigits as never) : JSON.parse(text);
+}
+
+/** Matches every escape, so that none begins within another. */
+const ESCAPES = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)/gs;
+
+function withoutHalves(json: string): string {
+  return json.replaceAll(ESCAPES, (spelt) => (spelt.length === '\\ud800'.length ? '\uFFFD' : spelt));
 }
 
 /**

@@ -72,6 +72,35 @@ const FIGURES = `{ ke: country(code: "KE") { a: observation(metricKey: "m0") { v
   ug: country(code: "UG") { a: observation(metricKey: "m0") { value } b: observation(metricKey: "m1") { value } } }`;
 const ALL = [row('ke', 'm0'), row('ke', 'm1'), row('ug', 'm0'), row('ug', 'm1')];
 
+describe('half a surrogate pair', () => {
+  it.each([
+    ['a short body', 0],
+    ['a long one', 2_000],
+  ])(
+    'half a surrogate pair becomes a replacement character, and a whole one stays, in %s',
+    async (_, padding) => {
+      const spelt = [
+        String.raw`\ud800`,
+        String.raw`a\uDFFFb\uD83D`,
+        String.raw`\ud83d\uDE00 \\ud800 \"\ud800\ud83d\ude00`,
+      ];
+      const right = ['\uFFFD', 'a\uFFFDb\uFFFD', '\u{1F600} \\ud800 "\uFFFD\u{1F600}'];
+      const countries = Array.from({ length: padding }, (_, i) => `{"id":"za","name":"${i}","note":"${i}"}`);
+      const named = spelt.map(
+        (name, i) => `{"id":"${['ke', 'ug', 'tz'][i]}","name":"${name}","a":{"${name}":"${name}"}}`,
+      );
+      await using service = await open(() => ({ body: `{"data": [${[...named, ...countries].join(',')}]}` }));
+      const { data, upstream } = await service.ask(
+        '{ countries(codes: ["KE", "UG", "TZ"]) { name record } }',
+      );
+      expect(data.countries.slice(0, 3)).toMatchObject(
+        right.map((name) => ({ name, record: { a: { [name]: name } } })),
+      );
+      expect(upstream.calls).toBe(1);
+    },
+  );
+});
+
 describe('a number that is none', () => {
   const SPELLINGS = [
     ...[
