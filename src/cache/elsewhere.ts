@@ -55,7 +55,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   const atHandBytes = isInHub(url) ? 0 : (link?.nearCacheBytes ?? maxBytes * AT_HAND_SHARE);
   const atHand = new StandInCache(atHandBytes);
   const guard = guardedBacking(backing, { ...options, standIn: atHand });
-  const texts = unpackedStore(guard.adapter, atHand);
+  const { peekMany, ...texts } = unpackedStore(guard.adapter, atHand, backing.peek);
   const keyv = new Keyv({
     store: texts as unknown as KeyvStorageAdapter,
     serialization: false,
@@ -63,21 +63,33 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   // Such as a value that isn't JSON: without a listener, Keyv would throw at the writer.
   keyv.on('error', options.onError);
   const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
+  function withoutFuture(values: readonly unknown[]): readonly unknown[] {
+    const latestMs = now() + MAX_CLOCK_SKEW_MS;
+    return values.map((value) => (isFromFuture(value, latestMs) ? undefined : value));
+  }
   return {
-    async getMany(keys) {
-      const values = await keyv.getMany(keys.map(named));
-      const latestMs = now() + MAX_CLOCK_SKEW_MS;
-      return values.map((value) => (isFromFuture(value, latestMs) ? undefined : value));
-    },
-    peekMany: null,
+    getMany: async (keys) => withoutFuture(await keyv.getMany(keys.map(named))),
+    peekMany:
+      peekMany === null
+        ? null
+        : (keys) => {
+            try {
+              return withoutFuture(peekMany(keys.map(named)).map(valueIn));
+            } catch {
+              // Work that may wait meets the same, and reports it.
+              return keys.map(() => undefined);
+            }
+          },
     isAllHere: false,
     async setMany(entries, ttlMs) {
       const written = entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs }));
       return (await keyv.setMany(written)).every(Boolean);
     },
-    clear(prefix) {
+    async clear(prefix) {
       atHand.forget(named(prefix));
-      return guard.clear(named(prefix));
+      await guard.clear(named(prefix));
+      // Some may have been read meanwhile.
+      atHand.forget(named(prefix));
     },
     first: (name, value) => guard.first(named(name), value),
     onReturn: guard.onReturn,
@@ -90,6 +102,13 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     },
     close: guard.close,
   };
+}
+
+/** Returns the value of one of Keyv's envelopes, unless its time is over. */
+function valueIn(envelope: unknown): unknown {
+  if (typeof envelope !== 'object' || envelope === null) return undefined;
+  const { value, expires } = envelope as { readonly value?: unknown; readonly expires?: number | null };
+  return expires != null && expires < Date.now() ? undefined : value;
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   MONTH_RETENTION_MS,
   noteIn,
   type OnError,
+  type Peek,
 } from './backing.ts';
 import type { Leases, SharedCounters, TakenState } from './store.ts';
 
@@ -74,10 +75,12 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     const db = openDatabase(path, BUSY_TIMEOUT_MS);
     const file = orClose(db, () => storeIn(db));
     waitForNobody(db);
-    return { ...file, inode: inodeOf(path) };
+    opens += 1;
+    return { ...file, inode: inodeOf(path), opens };
   };
   const listeners: (() => void)[] = [];
   let file: ReturnType<typeof open> | null = null;
+  let opens = 0;
   /** True from the loss of the file until another one is open. */
   let isLost = false;
 
@@ -134,7 +137,15 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     }
   }
 
+  /** Only work that may wait opens another file in place of one that is lost. */
+  function peek(): ReturnType<Peek> {
+    if (file === null || inodeOf(path) !== file.inode) throw new Error(`${path} is not open.`);
+    // Each connection counts on its own.
+    return { version: file.opens * 2 ** 32 + file.version(), read: file.read };
+  }
+
   return {
+    peek,
     adapter: {
       getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
       setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
@@ -171,6 +182,13 @@ function storeIn(db: DatabaseSync) {
   const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
   const setFirst = db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)');
   const firstOf = db.prepare('SELECT value FROM firsts WHERE name = ?');
+  const version = db.prepare('PRAGMA data_version');
+  const read = (keys: readonly string[]) => {
+    const nowMs = Date.now();
+    const rows = select.all(JSON.stringify(keys), nowMs, nowMs);
+    const byKey = new Map(rows.map(({ key, value }) => [key, value]));
+    return keys.map((key) => byKey.get(key));
+  };
   let writes = 0;
   const sweep = () => {
     sweepEntries.run(Date.now());
@@ -180,13 +198,11 @@ function storeIn(db: DatabaseSync) {
   sweep();
 
   return {
+    read,
+    /** Changes with each commit of another connection. */
+    version: () => Number(version.get()?.data_version),
     adapter: {
-      async getMany(keys) {
-        const nowMs = Date.now();
-        const rows = select.all(JSON.stringify(keys), nowMs, nowMs);
-        const byKey = new Map(rows.map(({ key, value }) => [key, value]));
-        return keys.map((key) => byKey.get(key));
-      },
+      getMany: async (keys) => read(keys),
       async setMany(entries) {
         inTransaction(db, () => {
           for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
@@ -206,7 +222,7 @@ function storeIn(db: DatabaseSync) {
       return String(first() ?? value);
     },
     close: async () => db.close(),
-  } satisfies Backing;
+  } satisfies Backing & { read: unknown; version: unknown };
 }
 
 /** One row for each account. */

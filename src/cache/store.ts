@@ -11,7 +11,7 @@ interface StoreEntry {
 export interface Store extends Shrinkable {
   /** Returns values by the places of their keys, in one round trip; undefined if nothing is cached. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  /** The same for values that are cached in this process; null if all are cached elsewhere. */
+  /** The same without waiting, of what can be read so: all values, or those cached here; null if the store is too far. */
   readonly peekMany: ((keys: readonly string[]) => readonly unknown[]) | null;
   /** True if this process holds all there is: otherwise `getMany` may find more. */
   readonly isAllHere: boolean;

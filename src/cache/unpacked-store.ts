@@ -1,8 +1,8 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyvStorageEntry } from 'keyv';
 import { parseExactly } from '../shared/exact-json.ts';
-import type { Adapter } from './backing.ts';
-import { BoundedCache, roughBytes, type Shrinkable } from './lru.ts';
+import type { Adapter, Peek } from './backing.ts';
+import { BoundedCache, roughBytes, TransientMap } from './lru.ts';
 
 /** Characters below which a string is not worth compressing. */
 const MIN_PACKED_CHARS = 1_000;
@@ -37,6 +37,8 @@ interface CachedString {
   readonly envelope: unknown;
   /** The entry, if the store could not take it. */
   readonly unwritten?: KeyvStorageEntry | undefined;
+  /** The version of the store that has the text; left out if that isn't known. */
+  asOf?: number;
 }
 
 /** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
@@ -76,20 +78,44 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
  * that a text that hasn't changed is not decompressed, parsed and decoded again. Envelopes are shared: readers must not
  * change them. What the store could not take is served from here until it has taken it, or has something later.
  */
-export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandInCache): Texts & Shrinkable {
-  function envelopeOf(key: string, text: unknown): unknown {
+export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandInCache, peek?: Peek) {
+  /** Texts on their way to the store, by their keys: until they are there, it has older ones. */
+  const writing = new TransientMap<string>();
+
+  function envelopeOf(key: string, text: unknown, asOf?: number): unknown {
     if (typeof text !== 'string') return undefined;
-    const last = cache.get(key);
-    if (last?.text === text) return last.envelope;
-    const envelope = packing.parse<unknown>(text);
-    cache.set(key, { text, envelope });
-    return envelope;
+    let cachedString = cache.get(key);
+    if (cachedString?.text !== text) {
+      cachedString = { text, envelope: packing.parse<unknown>(text) };
+      cache.set(key, cachedString);
+    }
+    if (asOf !== undefined) cachedString.asOf = asOf;
+    return cachedString.envelope;
+  }
+
+  /** Reads again only what has been read before the last change by others. */
+  function peekMany(look: Peek, keys: readonly string[]): readonly unknown[] {
+    const { version, read } = look();
+    const unknown: string[] = [];
+    const known = keys.map((key) => {
+      const cachedString = cache.get(key);
+      const isNewest = cachedString?.unwritten !== undefined || writing.get(key) !== undefined;
+      if (isNewest || cachedString?.asOf === version) return cachedString?.envelope;
+      unknown.push(key);
+      return undefined;
+    });
+    if (unknown.length === 0) return known;
+    const texts = read(unknown);
+    const byKey = new Map(unknown.map((key, i) => [key, envelopeOf(key, texts[i], version)]));
+    return keys.map((key, i) => known[i] ?? byKey.get(key));
   }
 
   return {
     ...store,
-    shrink: (share) => cache.shrink(share),
-    async getMany(keys) {
+    /** At once; null if the store can't be read without waiting. */
+    peekMany: peek === undefined ? null : (keys: readonly string[]) => peekMany(peek, keys),
+    shrink: (share: number) => cache.shrink(share),
+    async getMany(keys: string[]) {
       const strings = await store.getMany(keys);
       const late: KeyvStorageEntry[] = [];
       const envelopes = keys.map((key, i) => {
@@ -104,11 +130,16 @@ export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandI
       if (late.length > 0) void store.setMany(late);
       return envelopes;
     },
-    async setMany(entries) {
+    async setMany(entries: KeyvStorageEntry[]) {
       const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
-      for (const [i, { key, value: envelope }] of entries.entries())
-        cache.set(key, { text: written[i]?.value ?? '', envelope });
-      return store.setMany(written);
+      for (const [i, { key, value: envelope }] of entries.entries()) {
+        const text = written[i]?.value ?? '';
+        cache.set(key, { text, envelope });
+        writing.set(key, text);
+      }
+      const result = await store.setMany(written);
+      for (const { key, value } of written) if (writing.get(key) === value) writing.delete(key);
+      return result;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { cacheBounds } from '../config/memory-budget.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
@@ -53,24 +53,37 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
     return { key: nameOfStatus(tenant), value: { acceptedAtMs, refusedAtMs, recheckBeforeMs } };
   }
 
-  /** Takes over what the store knows of a key. Returns the instant of its last refusal. */
-  function learn(tenant: Tenant, stored: unknown): number {
-    if (!isKeyStatus(stored)) return tenant.refusedAtMs;
+  /** Takes over what the store knows of a key. */
+  function learn(tenant: Tenant, stored: unknown): void {
+    if (!isKeyStatus(stored)) return;
     if (stored.acceptedAtMs > 0) tenant.prove();
     const { recheckBeforeMs = 0 } = stored;
     if (stored.refusedAtMs > tenant.refusedAtMs || recheckBeforeMs > tenant.recheckBeforeMs) tenant.renew();
     tenant.recheckBeforeMs = Math.max(tenant.recheckBeforeMs, recheckBeforeMs);
     tenant.acceptedAtMs = Math.max(tenant.acceptedAtMs, stored.acceptedAtMs);
     tenant.refusedAtMs = Math.max(tenant.refusedAtMs, stored.refusedAtMs);
-    return tenant.refusedAtMs;
   }
 
   return {
     learn,
-    nameOfStatus,
-    async lookUp(tenant: Tenant): Promise<void> {
-      const [stored] = await store.getMany([nameOfStatus(tenant)]);
-      learn(tenant, stored);
+    /** At once, if the store can be read so. */
+    lookUp(tenant: Tenant): PromiseOrValue<void> {
+      const names = [nameOfStatus(tenant)];
+      const looking = store.peekMany?.(names) ?? store.getMany(names);
+      return mapValue(looking, ([stored]) => learn(tenant, stored));
+    },
+    /** Reads values beside what others know of the key. */
+    async readWith(tenant: Tenant, keys: readonly string[]): Promise<readonly unknown[]> {
+      const [status, ...values] = await store.getMany([nameOfStatus(tenant), ...keys]);
+      learn(tenant, status);
+      return values;
+    },
+    /** The same at once; undefined if the store can't be read so. */
+    peekWith(tenant: Tenant, keys: readonly string[]): readonly unknown[] | undefined {
+      if (store.peekMany === null || store.isAllHere) return store.peekMany?.(keys);
+      const [status, ...values] = store.peekMany([nameOfStatus(tenant), ...keys]);
+      learn(tenant, status);
+      return values;
     },
     /** True if the service has accepted the key lately, so that entries may be served without asking. */
     isAccepted(tenant: Tenant): boolean {
@@ -191,10 +204,10 @@ export function nameInStore(key: string): string | null {
 export function createTenantCache(parts: TenantCacheParts) {
   const { store, tenants, retentionMs, maxNames = MAX_NAMES } = parts;
   const { now } = tenants;
-  const { learn, nameOfStatus, refuse, ...statuses } = createKeyStatuses(parts);
+  const { learn, refuse, readWith, peekWith, ...statuses } = createKeyStatuses(parts);
   const { writing, put, landed } = createWrites(parts);
 
-  store.news?.onPublished(({ key, value }) => void learn(tenants.named(digestIn(key)), value));
+  store.news?.onPublished(({ key, value }) => learn(tenants.named(digestIn(key)), value));
   store.news?.onChanged((keys) => {
     for (const digest of new Set(keys.map(digestIn))) {
       const tenant = digest === PUBLIC.digest ? PUBLIC : tenants.find(digest);
@@ -233,14 +246,10 @@ export function createTenantCache(parts: TenantCacheParts) {
     onTheirWay: Entries = writing,
   ): Promise<ReadonlyMap<string, CacheEntry<Value>>> {
     const entries = new Map<string, CacheEntry<Value>>();
-    const { peekMany: peekAll, isAllHere } = store;
     if (names.length === 0) return entries;
     const keys = names.map((name) => keyOfEntry(tenant, name));
-    const [status, ...values] =
-      peekAll !== null && isAllHere
-        ? [undefined, ...peekAll(keys)]
-        : await store.getMany([nameOfStatus(tenant), ...keys]);
-    const oldestMs = Math.max(learn(tenant, status), now() - retentionMs);
+    const values = (store.isAllHere ? peekWith(tenant, keys) : await readWith(tenant, keys)) ?? [];
+    const oldestMs = Math.max(tenant.refusedAtMs, now() - retentionMs);
     for (const [i, name] of names.entries()) {
       // The name tells the type of its value.
       const entry = (onTheirWay.get(keys[i] ?? '') ?? values[i]) as CacheEntry<Value> | null | undefined;
@@ -249,10 +258,10 @@ export function createTenantCache(parts: TenantCacheParts) {
     return entries;
   }
 
-  /** Reads entries that are in this process, by the places of their names, as `read` does. */
+  /** Reads entries that can be read at once, by the places of their names, as `read` does. */
   function peekMany<Value>(tenant: Tenant, names: readonly string[]): (CacheEntry<Value> | undefined)[] {
     const keys = names.map((name) => keyOfEntry(tenant, name));
-    const values = store.peekMany?.(keys);
+    const values = peekWith(tenant, keys);
     const oldestMs = Math.max(tenant.refusedAtMs, now() - retentionMs);
     return keys.map((key, i) => {
       const value = (writing.size > 0 ? writing.get(key) : undefined) ?? values?.[i];
@@ -273,7 +282,7 @@ export function createTenantCache(parts: TenantCacheParts) {
     },
     peek,
     peekMany,
-    /** True if entries can be read at once: all of them, or those in use lately. */
+    /** True if entries can be read at once. */
     isAtHand: store.peekMany !== null,
     isAllHere: store.peekMany !== null && store.isAllHere,
     /**
@@ -314,7 +323,7 @@ export const NO_TENANT_CACHE: TenantCache = {
   peekMany: (_tenant, names) => names.map(() => undefined),
   isAtHand: true,
   isAllHere: true,
-  lookUp: async () => {},
+  lookUp() {},
   generation: () => 0,
   save() {},
   landed: async () => true,

@@ -1,17 +1,30 @@
 import { expect, it } from 'vitest';
-import type { Adapter } from '../../src/cache/backing.ts';
+import type { Adapter, Peek } from '../../src/cache/backing.ts';
 import { packing, StandInCache, unpackedStore } from '../../src/cache/unpacked-store.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {
   const texts = new Map<string, string>();
+  const reads: string[] = [];
+  let version = 1;
+  const changed = () => {
+    version += 1;
+  };
+  const peek: Peek = () => ({
+    version,
+    read(keys) {
+      reads.push(keys.join(' '));
+      return keys.map((key) => texts.get(key));
+    },
+  });
   const store: Adapter = {
     getMany: async (keys) => keys.map((key) => texts.get(key)),
     async setMany(entries) {
+      await Promise.resolve();
       for (const { key, value } of entries) texts.set(key, String(value));
     },
   };
-  return { texts, adapter: unpackedStore(store, new StandInCache(maxBytes)) };
+  return { texts, reads, changed, adapter: unpackedStore(store, new StandInCache(maxBytes), peek) };
 }
 
 const envelope = (value: unknown) => ({ value, expires: 2_000_000_000_000 });
@@ -72,4 +85,35 @@ it('the cache of unpacked values keeps no more at hand than it may', async () =>
   const again = await adapter.getMany(keys);
   expect(again).toEqual(first);
   expect(again.filter((read, i) => read === first[i]).length).toBeLessThan(40);
+});
+
+it('the cache of unpacked values reads at once what has changed since the last look, and nothing else again', async () => {
+  const { texts, adapter, reads, changed } = open();
+  for (const key of ['a', 'b']) texts.set(key, packing.stringify(envelope(key)));
+  const look = () => adapter.peekMany?.(['a', 'b', 'none']);
+  const [a, b] = look() ?? [];
+  expect([a, b]).toEqual([envelope('a'), envelope('b')]);
+  expect(look()?.map((read, i) => read === [a, b, undefined][i])).toEqual([true, true, true]);
+  expect(reads).toEqual(['a b none', 'none']);
+  texts.set('a', packing.stringify(envelope('newer')));
+  changed();
+  const after = look();
+  expect([after, after?.[1] === b]).toEqual([[envelope('newer'), envelope('b'), undefined], true]);
+  expect(reads.slice(2)).toEqual(['a b none']);
+});
+
+it('the cache of unpacked values has at once what is on its way, also where others have changed something meanwhile', async () => {
+  const { texts, adapter, changed } = open();
+  texts.set('a', packing.stringify(envelope('older')));
+  expect(adapter.peekMany?.(['a'])).toEqual([envelope('older')]);
+  const written = adapter.setMany([{ key: 'a', value: envelope('own') }]);
+  texts.set('a', packing.stringify(envelope('of another')));
+  changed();
+  expect(adapter.peekMany?.(['a'])).toEqual([envelope('own')]);
+  await written;
+  // Whoever came last has it.
+  expect(adapter.peekMany?.(['a'])).toEqual([envelope('own')]);
+  texts.set('a', packing.stringify(envelope('of another, later')));
+  changed();
+  expect(adapter.peekMany?.(['a'])).toEqual([envelope('of another, later')]);
 });

@@ -2,7 +2,7 @@ import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../..
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { ErrorBehavior } from '../execution/field-errors.ts';
 import { byteLengthOf, type StringPieces } from '../execution/json-pieces.ts';
 import { addHeaders, rounded, secondsUntil, setHeaders, setRunHeaders } from './answer-headers.ts';
@@ -163,8 +163,8 @@ export class AnswersTable implements Shrinkable {
     const { tenant } = caller;
     const name = nameOfAnswer(question, caller);
     const cachedAnswer = this.#cachedAnswer(name, tenant);
-    if (cachedAnswer === null || tenantCache.isAtHand) return cachedAnswer;
-    return tenantCache.lookUp(tenant).then(() => this.#cachedAnswer(name, tenant));
+    if (cachedAnswer === null || tenantCache.isAllHere) return cachedAnswer;
+    return mapValue(tenantCache.lookUp(tenant), () => this.#cachedAnswer(name, tenant));
   }
 
   #cachedAnswer(name: string, tenant: Tenant): CachedAnswer | null {
