@@ -32,6 +32,7 @@ const UNREAD = [
   /\/lru-cache\/dist\/.*(?<!\/node\/index\.min)\.js$/,
   /\/iconv-lite\/encodings\/tables\//,
   /\.d\.cts$/,
+  /\/lru-cache\/dist\/commonjs\/.*\.d\.ts$/,
   /\/(graphql-sse|graphql-ws)\/umd\//,
   /\/qs\/dist\//,
   /\/usage-reporting-protobuf\/generated\/.*\.d\.ts$/,

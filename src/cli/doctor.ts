@@ -7,10 +7,10 @@ import {
   outgoingProxyIn,
   readConfig,
 } from '../config/config.ts';
-import { plugins } from '../plugins.ts';
 import { excerpt } from '../shared/errors.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { reasonOf } from './formats.ts';
+import type { ProgramPlugins } from './named-plugins.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 
 interface Finding {
@@ -34,25 +34,40 @@ const NOTHING = 'doctor';
  * @param key tried, which spends one call; undefined tries none
  * @returns the findings, a line each, and true if none of them keeps the gateway from running
  */
-export async function examine(env: NodeJS.ProcessEnv, key: string | undefined, now: () => number) {
-  const findings = await findingsOf(env, key, now);
+export async function examine(
+  env: NodeJS.ProcessEnv,
+  plugins: ProgramPlugins,
+  key: string | undefined,
+  now: () => number,
+) {
+  const findings = await findingsOf(env, plugins, key, now);
   return { report: report(findings), isWell: findings.every(({ isWell }) => isWell !== false) };
 }
 
 async function findingsOf(
   env: NodeJS.ProcessEnv,
+  { plugins, named, errors }: ProgramPlugins,
   key: string | undefined,
   now: () => number,
 ): Promise<readonly Finding[]> {
+  const ofPlugins = [
+    ...errors.map((text) => ({ isWell: false, name: 'plugins', text })),
+    ...Array.from(named, ([name, specifier]) => ({
+      isWell: true,
+      name: 'plugins',
+      text: `${name}, of ${specifier}`,
+    })),
+  ];
   let config: Config;
   try {
     config = readConfig(env, plugins);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [{ isWell: false, name: 'settings', text: error.message }];
+    return [...ofPlugins, { isWell: false, name: 'settings', text: error.message }];
   }
   const documents = await documentsFinding(config);
   return [
+    ...ofPlugins,
     { isWell: true, name: 'settings', text: 'all can be read' },
     ...[...strangeSettings(env, plugins), ...remarksOf(plugins, env, config)].map((text) => ({
       isWell: null,

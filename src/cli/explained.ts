@@ -1,4 +1,5 @@
 import { ConfigError, settingsError } from '../config/config.ts';
+import { PluginError } from '../gateway/plugin.ts';
 import { FileError } from '../shared/text-files.ts';
 import { CommandError } from './formats.ts';
 
@@ -21,7 +22,17 @@ export function listenError(error: unknown, { HOST }: NodeJS.ProcessEnv): Error 
 /** One line if the operator can fix the error, otherwise the stack. */
 export function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof PluginError) return [error.message, stackOf(error.cause)].filter(Boolean).join('\n');
   const isForUsers = [ConfigError, CommandError, FileError].some((kind) => error instanceof kind);
   if (isForUsers || 'syscall' in error) return error.message;
   return error.stack ?? error.message;
+}
+
+/** Where a fault is, without its message; empty for the errors of the system, which are no faults. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error) || 'syscall' in error) return '';
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .join('\n');
 }

@@ -1,17 +1,22 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ConfigError } from '../config/config.ts';
-import { plugins } from '../plugins.ts';
+import { ConfigError, settingsError } from '../config/config.ts';
+import { type CommandHost, PluginError } from '../gateway/plugin.ts';
+import { plugins as shipped } from '../plugins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import { replaceFile } from '../shared/text-files.ts';
 import { explained, listenError } from './explained.ts';
 import { CommandError, questionFrom } from './formats.ts';
 import { keyOption, ownKeyOf } from './given-key.ts';
+import { type ProgramPlugins, withNamedPlugins } from './named-plugins.ts';
 import type { query } from './query.ts';
 import { announceSandbox, serve } from './serve-command.ts';
 import { onStopSignal } from './stop-signals.ts';
 import { settingsOf } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
+
+/** What most commands run in. */
+type Surroundings = Pick<CommandHost, 'env' | 'plugins'>;
 
 const SOURCE = 'a file, - for standard input, or the operation itself';
 
@@ -37,7 +42,7 @@ Example:
   COUNTRY_DATA_URL=https://… COUNTRY_GRAPH_KEY=… country-graph doctor`,
 } as const;
 
-function addQuery(program: Command, env: NodeJS.ProcessEnv): void {
+function addQuery(program: Command, host: Surroundings): void {
   program
     .command('query')
     .description(
@@ -65,7 +70,11 @@ function addQuery(program: Command, env: NodeJS.ProcessEnv): void {
     .action(
       async (source: string, options: Parameters<typeof questionFrom>[1] & Parameters<typeof query>[1]) => {
         const { query } = await import('./query.ts');
-        const { written, remarks, exitCode } = await query(await questionFrom(source, options), options, env);
+        const { written, remarks, exitCode } = await query(
+          await questionFrom(source, options),
+          options,
+          host,
+        );
         const { out } = options;
         if (written !== null && out !== undefined)
           await replaceFile(out, written).catch((error: unknown) => {
@@ -80,7 +89,7 @@ function addQuery(program: Command, env: NodeJS.ProcessEnv): void {
     );
 }
 
-function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
+function addDoctor(program: Command, env: NodeJS.ProcessEnv, plugins: ProgramPlugins): void {
   program
     .command('doctor')
     .description('look at settings, service, clock and cache; spends no call, or one if a key is given')
@@ -88,20 +97,22 @@ function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
     .addHelpText('after', EXAMPLES.doctor)
     .action(async ({ key }: { key?: string }) => {
       const { examine } = await import('./doctor.ts');
-      const { report, isWell } = await examine(env, key, Date.now);
+      const { report, isWell } = await examine(env, plugins, key, Date.now);
       process.stdout.write(report);
       process.exitCode = isWell ? 0 : 1;
     });
 }
 
-function addServe(program: Command, env: NodeJS.ProcessEnv): void {
+function addServe(program: Command, env: NodeJS.ProcessEnv, programPlugins: ProgramPlugins): void {
   const command = program
     .command('serve')
     .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
     .option('--host <host>', 'where to listen, in place of HOST')
     .option('--port <port>', 'port, in place of PORT; 0 picks a free one', portNumber);
   const setting = (settings: Readonly<Record<string, string>>) => Object.assign(env, settings);
-  for (const { flags, description, settings } of plugins.flatMap(({ serveOptions = [] }) => serveOptions))
+  for (const { flags, description, settings } of programPlugins.plugins.flatMap(
+    ({ serveOptions = [] }) => serveOptions,
+  ))
     command.addOption(
       new Option(flags, description).preset('').argParser((value: string) => setting(settings(value))),
     );
@@ -109,12 +120,12 @@ function addServe(program: Command, env: NodeJS.ProcessEnv): void {
     // In the environment, since workers read it.
     if (host !== undefined) env.HOST = host;
     if (port !== undefined) env.PORT = String(port);
-    return serve(env);
+    return serve(env, programPlugins);
   });
 }
 
 /** Loads only the command that is asked for. */
-async function addOfPlugins(program: Command, env: NodeJS.ProcessEnv): Promise<void> {
+async function addOfPlugins(program: Command, { env, plugins }: Surroundings): Promise<void> {
   const [, , asked = ''] = process.argv;
   for (const { name, description, load } of plugins.flatMap(({ commands = [] }) => commands)) {
     const command = program.command(name).description(description);
@@ -133,6 +144,9 @@ const SANDBOX_PORT = 4100;
 
 /** Each command loads only the modules that it needs. */
 async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
+  const programPlugins = await withNamedPlugins(env.PLUGINS, shipped);
+  const { plugins, errors } = programPlugins;
+  const host = { env, plugins };
   const program = new Command('country-graph')
     .description('GraphQL over the Country Data Service.')
     .option('-V, --version', 'print the version, and the commit that it was built of')
@@ -142,7 +156,13 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     process.exit(0);
   });
 
-  addServe(program, env);
+  program.hook('preAction', (_, command) => {
+    // The one reports what is wrong; the other takes no settings.
+    if (errors.length > 0 && command.name() !== 'doctor' && command.name() !== 'sandbox')
+      throw settingsError(...errors);
+  });
+
+  addServe(program, env, programPlugins);
 
   program
     .command('sandbox')
@@ -170,7 +190,8 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     )
     .action(async ({ for: whom }: { for: string }) => {
       const { sdlFor } = await import('./own-gateway.ts');
-      process.stdout.write(await sdlFor(whom, settingsOf(env, plugins, note), note));
+      const config = settingsOf(env, plugins, note);
+      process.stdout.write(await sdlFor(whom, { config, plugins, note }));
     });
 
   program
@@ -185,12 +206,12 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       const { priceTable } = await import('./own-gateway.ts');
       const config = settingsOf(env, plugins, note);
       const key = (await ownKeyOf(options, env)) ?? 'explain';
-      console.log(await priceTable(await questionFrom(source, options), key, config, note));
+      console.log(await priceTable(await questionFrom(source, options), key, { config, plugins, note }));
     });
 
-  addQuery(program, env);
-  addDoctor(program, env);
-  await addOfPlugins(program, env);
+  addQuery(program, host);
+  addDoctor(program, env, programPlugins);
+  await addOfPlugins(program, host);
 
   try {
     await program.parseAsync();
@@ -201,7 +222,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     }
     const cause = listenError(error, env) ?? error;
     console.error(explained(cause));
-    process.exit(cause instanceof ConfigError ? 2 : 1);
+    process.exit(cause instanceof ConfigError || cause instanceof PluginError ? 2 : 1);
   }
 }
 

@@ -1,26 +1,32 @@
 import type { Config } from '../config/config.ts';
+import type { PluginDefinition } from '../gateway/plugin.ts';
 import { explained } from '../graphql/request/own-requests.ts';
-import { plugins } from '../plugins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { CommandError } from './formats.ts';
+
+/** What a command opens its gateway with. */
+export interface OwnGatewayParts {
+  readonly config: Config;
+  readonly plugins: readonly PluginDefinition[];
+  /** Told of its troubles. */
+  readonly note: (words: string) => void;
+}
 
 /** Nothing is sent there. */
 const NOWHERE = 'http://127.0.0.1';
 
-/**
- * Opens the gateway of a command, with the stages that one of `serve` would have.
- * @param note told of its troubles
- */
-export async function openOwnGateway(config: Config, upstreamUrl: string, note: (words: string) => void) {
+/** Opens the gateway of a command, with the stages that one of `serve` would have. */
+export async function openOwnGateway({ config, plugins, note }: OwnGatewayParts, upstreamUrl: string) {
   const { createGateway } = await import('../gateway/gateway.ts');
   const problem = (error: unknown, where: string) => note(`${where}: ${messageOf(error)}`);
   const observer = { operation() {}, attempt() {}, warn: note, problem };
   return createGateway({ config, plugins, upstreamUrl, observer });
 }
 
-export async function sdlFor(whom: string, config: Config, note: (words: string) => void): Promise<string> {
+export async function sdlFor(whom: string, parts: OwnGatewayParts): Promise<string> {
   // No store is needed, so none is touched.
-  const gateway = await openOwnGateway({ ...config, cacheUrl: 'memory:' }, NOWHERE, note);
+  const config = { ...parts.config, cacheUrl: 'memory:' };
+  const gateway = await openOwnGateway({ ...parts, config }, NOWHERE);
   try {
     const { printClientSdl } = await import('../graphql/schema/sdl.ts');
     return whom === 'clients' ? printClientSdl(gateway.schema) : gateway.sdl;
@@ -34,13 +40,8 @@ export async function sdlFor(whom: string, config: Config, note: (words: string)
  * @param key that what is cached is cached under
  * @throws CommandError if the operation would be refused
  */
-export async function priceTable(
-  question: object,
-  key: string,
-  config: Config,
-  note: (words: string) => void,
-): Promise<string> {
-  const gateway = await openOwnGateway(config, NOWHERE, note);
+export async function priceTable(question: object, key: string, parts: OwnGatewayParts): Promise<string> {
+  const gateway = await openOwnGateway(parts, NOWHERE);
   try {
     const headers = { authorization: `Bearer ${key}` };
     const { errors, extensions } = await explained(gateway.handle, question, { headers });

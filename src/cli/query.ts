@@ -1,9 +1,9 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { readAttribution } from '../config/config.ts';
+import type { CommandHost } from '../gateway/plugin.ts';
 import { TooManyFields, tablesInAnswer, tablesSeen } from '../graphql/request/answer-tables.ts';
 import { ownRequest } from '../graphql/request/own-requests.ts';
 import { wholeBody } from '../graphql/request/responses.ts';
-import { plugins } from '../plugins.ts';
 import { BYTE_ORDER_MARK } from '../shared/cells.ts';
 import { parseExactly } from '../shared/exact-json.ts';
 import { nameAndPage } from '../shared/source-names.ts';
@@ -65,7 +65,7 @@ async function askGateway(
 async function askOwn(
   question: Question,
   { key: givenKey, absences }: QueryOptions,
-  env: NodeJS.ProcessEnv,
+  { env, plugins }: Pick<CommandHost, 'env' | 'plugins'>,
   note: (words: string) => void,
 ) {
   const config = settingsOf(env, plugins, note);
@@ -77,7 +77,7 @@ async function askOwn(
     note,
   );
   try {
-    const gateway = await openOwnGateway(config, url, note);
+    const gateway = await openOwnGateway({ config, plugins, note }, url);
     try {
       const request = ownRequest(question, { headers: headersOf(key, absences) });
       const body = await wholeBody((await gateway.handle(request)).body);
@@ -133,15 +133,23 @@ function isAnswer(value: unknown): value is Partial<GivenAnswer> {
  * @returns what to write, null for nothing, and a text for standard error, which names the service of what is written
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
-export async function query(question: Question, options: QueryOptions, env: NodeJS.ProcessEnv) {
+export async function query(
+  question: Question,
+  options: QueryOptions,
+  host: Pick<CommandHost, 'env' | 'plugins'>,
+) {
   const { url, format, bom, out } = options;
   const document = withOperation(() => parse(question.query));
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
   const notes: string[] = [];
   const { answer, schema, attribution } =
     url === undefined
-      ? await askOwn(question, options, env, (words) => notes.push(words))
-      : { attribution: readAttribution(env), answer: await askGateway(question, url, options), schema: null };
+      ? await askOwn(question, options, host, (words) => notes.push(words))
+      : {
+          attribution: readAttribution(host.env),
+          answer: await askGateway(question, url, options),
+          schema: null,
+        };
   const isWhole = answer.errors.length === 0 && !isEmptyForANameIn(answer);
   const isWritten = isWhole || (format === 'json' && out === undefined);
   const remarks = [

@@ -1,26 +1,28 @@
 import { readConfig } from '../config/config.ts';
 import { remarkOnBudget } from '../config/memory-budget.ts';
-import { plugins } from '../plugins.ts';
+import type { PluginDefinition } from '../gateway/plugin.ts';
 import { ownVersion } from '../shared/own-version.ts';
+import type { ProgramPlugins } from './named-plugins.ts';
 import type { Program } from './serve.ts';
 import { onStopSignal } from './stop-signals.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
 import { onError } from './uncaught.ts';
 
 /** Runs the gateway, or one of its workers. */
-export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
-  const samples = env.COUNTRY_DATA_URL === undefined ? await samplesOf(env) : [];
+export async function serve(env: NodeJS.ProcessEnv, { plugins, named }: ProgramPlugins): Promise<void> {
+  const samples = env.COUNTRY_DATA_URL === undefined ? await samplesOf(env, plugins) : [];
   const config = readConfig(Object.assign({}, env, ...samples.map(({ settings }) => settings)), plugins);
   const { createLog, standardError } = await import('../server/log.ts');
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
   const log = createLog(config.logLevel, outlet, ownId);
   if (ownId !== undefined) {
-    const worker = (await import('./workers/workers.ts')).createWorker(config, log);
+    const worker = (await import('./workers/workers.ts')).createWorker(config, plugins, log);
     onError(log, () => worker.drain(0));
     await worker.start();
     return;
   }
+  for (const [name, specifier] of named) log.note(`plugin ${name}, of ${specifier}`);
   for (const strange of strangeSettings(env, plugins)) log.warn(strange);
   const remark = remarkOnBudget(config);
   if (remark !== null) log.note(remark);
@@ -46,7 +48,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const program =
     config.workers > 1
       ? await (await import('./workers/workers.ts')).startWorkers(config, log, outlet)
-      : await (await import('./serve.ts')).startProgram(config, log);
+      : await (await import('./serve.ts')).startProgram(config, plugins, log);
   const { url, adminUrl, sandbox } = program;
   drain = program.drain;
   if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
@@ -57,7 +59,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** Samples of the plugins whose needs are met. */
-async function samplesOf(env: NodeJS.ProcessEnv) {
+async function samplesOf(env: NodeJS.ProcessEnv, plugins: readonly PluginDefinition[]) {
   const names = new Set(plugins.map(({ name }) => name));
   const able = plugins.filter(({ needs = [] }) => needs.every((needed) => names.has(needed)));
   const samples = await Promise.all(able.map(({ sample }) => sample?.(env)));

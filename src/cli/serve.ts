@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Observer } from '../gateway/gateway-parts.ts';
-import { plugins } from '../plugins.ts';
+import type { PluginDefinition } from '../gateway/plugin.ts';
 import type { Log } from '../server/log.ts';
 import { watchMemory } from '../server/memory-watch.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';
@@ -34,6 +34,7 @@ interface Common {
 /** @param common left out if there is only one process */
 export async function startProgram(
   config: Config,
+  plugins: readonly PluginDefinition[],
   log: Log,
   common?: Common,
 ): Promise<Program & { snapshot(): Promise<MetricsSnapshot> }> {

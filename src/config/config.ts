@@ -238,6 +238,8 @@ const Environment = z.object({
       ),
     )
     .default([]),
+  /** Read by `cli/named-plugins.ts`, since plugins bring settings of their own. */
+  PLUGINS: z.string().optional(),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a pino level')
     .default('info'),
@@ -249,11 +251,12 @@ const SECRETS = ['KEY_PEPPER', 'CACHE_URL'] as const;
 export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
 
 export function settingNamesOf(owners: readonly SettingsOwner[]): readonly string[] {
-  const ofOwners = owners.flatMap(({ settings, secrets = [] }) => [
-    ...Object.keys(settings),
-    ...secrets.map((name) => `${name}_FILE`),
-  ]);
-  return [...Object.keys(Environment.shape), ...SECRETS.map((name) => `${name}_FILE`), ...ofOwners];
+  const ofKernel = [...Object.keys(Environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
+  return [...ofKernel, ...owners.flatMap(ownSettingNames)];
+}
+
+export function ownSettingNames({ settings, secrets = [] }: SettingsOwner): readonly string[] {
+  return [...Object.keys(settings), ...secrets.map((name) => `${name}_FILE`)];
 }
 
 type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
@@ -266,7 +269,7 @@ type Checked = z.output<typeof Environment>;
 export type Config = {
   readonly [Name in Exclude<
     keyof Checked,
-    'SOURCE_NAMES' | 'ATTRIBUTION_NAME' | 'ATTRIBUTION_URL'
+    'SOURCE_NAMES' | 'ATTRIBUTION_NAME' | 'ATTRIBUTION_URL' | 'PLUGINS'
   > as CamelCase<Name>]: Checked[Name];
 } & ReturnType<typeof budgetOf>['settings'] & {
     /** Whom figures are attributed to. */
@@ -331,7 +334,11 @@ export function readConfig(
   const ofPlugins = owners.map(({ name, settings }) => ({ name, ...z.object(settings).safeParse(given) }));
   for (const issue of [parsed, ...ofPlugins].flatMap(({ error }) => error?.issues ?? [])) {
     const name = String(issue.path[0]);
-    errors.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
+    errors.push(
+      given[name] === undefined
+        ? `${name}: must be set`
+        : `${name}: ${issue.message} (got ${shown(name, given[name])})`,
+    );
   }
   const { PORT: port = '4000', ADMIN_PORT: adminPort } = given;
   // Both may be 0, for free ports.

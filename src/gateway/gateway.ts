@@ -16,7 +16,7 @@ import { printSdl } from '../graphql/schema/sdl.ts';
 import type { GatewayParts, Observer } from './gateway-parts.ts';
 import { openSchema, subgraphIn } from './open-schema.ts';
 import { openClocks, openStores, type Stores } from './open-stores.ts';
-import { openPlugins } from './opened-plugins.ts';
+import { type OpenedPlugins, openPlugins } from './opened-plugins.ts';
 import type { ComposedGateway, Plugin, PluginHost } from './plugin.ts';
 import { composeService, openService } from './service-means.ts';
 
@@ -24,12 +24,30 @@ export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
 /** Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts) {
-  const { config, observer } = parts;
   const clocks = openClocks(parts.clock);
   const plugins = await openPlugins(parts.plugins ?? [], hostOf(parts, clocks));
+  const { composed, gateway } = await composeGateway(parts, clocks, plugins).catch(async (error: unknown) => {
+    await plugins.close();
+    throw error;
+  });
+  try {
+    await plugins.start(composed);
+  } catch (error) {
+    await gateway.stop();
+    throw error;
+  }
+  return gateway;
+}
+
+async function composeGateway(
+  parts: GatewayParts,
+  clocks: ReturnType<typeof openClocks>,
+  plugins: OpenedPlugins,
+) {
+  const { config, observer } = parts;
   const subgraph = await subgraphIn(config);
-  const schemaParts = plugins.all.flatMap((plugin) => plugin.schema ?? []);
-  const schema = await (parts.openSchema ?? openSchema)(schemaParts, subgraph);
+  const { openSchema: open = openSchema } = parts;
+  const schema = await plugins.schema((some) => open(some, subgraph));
   const stores = await openStores(parts, clocks);
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = stores;
   const service = openService(parts, stores, plugins.all);
@@ -86,9 +104,7 @@ export async function createGateway(parts: GatewayParts) {
     operations: { ...stage, openRun, admission },
     service: direct,
   };
-  await plugins.start(composed);
-
-  return {
+  const gateway = {
     get sdl() {
       // Lazily, since few ask for it.
       sdl ??= printSdl(schema, subgraph);
@@ -121,6 +137,7 @@ export async function createGateway(parts: GatewayParts) {
       await store?.close();
     },
   };
+  return { composed, gateway };
 }
 
 /** The texts that clients may name: trusted documents, or any that clients have sent. */

@@ -1,26 +1,51 @@
+import type { GraphQLSchema } from 'graphql';
 import { ConfigError } from '../config/config.ts';
 import type { OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
+import type { SchemaPart } from '../graphql/schema/schema.ts';
+import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { within } from '../shared/async/within.ts';
-import type { ComposedGateway, Kernel, Plugin, PluginDefinition, PluginHost, PluginHttp } from './plugin.ts';
+import { messageOf } from '../shared/errors.ts';
+import { FileError } from '../shared/text-files.ts';
+import {
+  type ComposedGateway,
+  type Kernel,
+  type Plugin,
+  type PluginDefinition,
+  PluginError,
+  type PluginHost,
+  type PluginHttp,
+} from './plugin.ts';
 
 /** Bound of `beforeStop` of all plugins. */
 const LEAVING_MS = 2_000;
 
-/** @throws ConfigError if a plugin needs another that isn't on */
+/**
+ * Opens all plugins, or none: if one fails, those that are open are closed.
+ * @throws ConfigError naming the plugin that can't be opened, or that needs another which isn't on
+ */
 export async function openPlugins(
   definitions: readonly PluginDefinition[],
   host: PluginHost,
 ): Promise<OpenedPlugins> {
   const { plugins } = host.config;
-  const opened = await Promise.all(
-    definitions.map(async ({ name, open }) => [name, await open(plugins[name] as never, host)] as const),
+  const opening = await Promise.allSettled(
+    definitions.map(({ name, open }) =>
+      naming(name, 'opened', async () => open(plugins[name] as never, host)),
+    ),
   );
-  const byName = new Map(
-    opened.flatMap(([name, plugin]) => (plugin === null ? [] : [[name, plugin] as const])),
-  );
+  const byName = new Map<string, Plugin>();
+  for (const [i, { name }] of definitions.entries()) {
+    const one = opening[i];
+    if (one?.status === 'fulfilled' && one.value !== null) byName.set(name, one.value);
+  }
   const all = new OpenedPlugins(byName);
+  const failed = opening.find((one) => one.status === 'rejected');
+  if (failed !== undefined) {
+    await all.close();
+    throw failed.reason;
+  }
   const errors = definitions.flatMap(({ name, needs = [] }) =>
     byName.has(name) ? needs.filter((needed) => !byName.has(needed)).map((needed) => ({ name, needed })) : [],
   );
@@ -34,6 +59,21 @@ export async function openPlugins(
   throw new ConfigError(lines.join('\n'));
 }
 
+/**
+ * Says which plugin it is that fails at the start.
+ * @param what of the plugin fails, as `opened`
+ */
+async function naming<Value>(name: string, what: string, work: () => PromiseOrValue<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    // Those name the setting or the file.
+    const isNamed = error instanceof ConfigError || error instanceof FileError;
+    if (isNamed || (error instanceof Error && 'syscall' in error)) throw error;
+    throw new PluginError(`The plugin ${name} can't be ${what}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** The plugins of one gateway, the outermost first. */
 export class OpenedPlugins {
   readonly #byName: ReadonlyMap<string, Plugin>;
@@ -43,6 +83,24 @@ export class OpenedPlugins {
   constructor(byName: ReadonlyMap<string, Plugin>) {
     this.#byName = byName;
     this.all = [...byName.values()];
+  }
+
+  /**
+   * The graph with the parts of all plugins.
+   * @throws PluginError naming the plugin whose part doesn't fit
+   */
+  async schema(open: (parts: readonly SchemaPart[]) => Promise<GraphQLSchema>): Promise<GraphQLSchema> {
+    try {
+      return await open(this.all.flatMap(({ schema = [] }) => schema));
+    } catch (error) {
+      // The inner ones first: a part may build on those of plugins that it needs.
+      const parts: SchemaPart[] = [];
+      for (const [name, { schema = [] }] of [...this.#byName].toReversed()) {
+        parts.unshift(...schema);
+        if (schema.length > 0) await naming(name, 'put into the graph', () => open(parts));
+      }
+      throw error;
+    }
   }
 
   get http(): readonly PluginHttp[] {
@@ -71,7 +129,7 @@ export class OpenedPlugins {
   }
 
   async start(gateway: ComposedGateway): Promise<void> {
-    for (const plugin of this.all) await plugin.start?.(gateway);
+    for (const [name, plugin] of this.#byName) await naming(name, 'started', () => plugin.start?.(gateway));
   }
 
   /** Has an effect the first time only. */

@@ -38,8 +38,18 @@ import type { Clock } from '../shared/async/clock.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 
+/** The version of this contract. A plugin that another version of the package has made is refused. */
+export const CONTRACT = 1;
+
+/** The failure of a plugin at the start, whose message names it. */
+export class PluginError extends Error {
+  override readonly name = 'PluginError';
+}
+
 /** Loaded at each start, so it is small. Heavy code comes by `import()`, in `open` or with the first request for it. */
 export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> extends SettingsOwner {
+  /** Set by {@link definePlugin}. */
+  readonly contract?: number;
   /** Checks by names in the environment. */
   readonly settings: Shape;
   /** Names of plugins that it needs: if it is on and one of them isn't, the start is refused. */
@@ -292,9 +302,9 @@ export interface HttpHost extends AnswerSending {
   asGraphql(app: FastifyInstance): void;
 }
 
-/** Types a definition by the shape of its settings. */
+/** Types a definition by the shape of its settings, and marks it as one. */
 export function definePlugin<const Shape extends z.ZodRawShape>(
   definition: PluginDefinition<Shape>,
 ): PluginDefinition<Shape> {
-  return definition;
+  return { ...definition, contract: CONTRACT };
 }

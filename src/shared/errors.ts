@@ -51,8 +51,13 @@ export interface FailureFields {
   readonly field?: string | undefined;
 }
 
+const FAILURE: unique symbol = Symbol.for('country-graph.Failure') as never;
+
 /** It has no stack, since it is about the request or the service. */
 export class Failure extends Error {
+  /** Marks failures of all copies of this module: plugins from elsewhere bring one of their own. */
+  readonly [FAILURE] = true;
+
   readonly code: FailureCode;
   readonly fields: FailureFields;
 
@@ -64,6 +69,10 @@ export class Failure extends Error {
     this.name = 'Failure';
     this.code = code;
     this.fields = fields;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): value is Failure {
+    return typeof value === 'object' && value !== null && FAILURE in value;
   }
 
   get retryable(): boolean {

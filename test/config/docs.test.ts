@@ -83,7 +83,9 @@ describe('docs/settings.md', () => {
         told.push([name.replaceAll('`', ''), (values[i] ?? '').replace(/^unset: .*/, 'unset')]);
     }
     const { plugins: ofPlugins, memoryOwners: _, attribution: __, ...ofKernel } = readConfig({}, plugins);
+    // Read before all others, as plugins bring settings of their own.
     const held = [
+      ['PLUGINS', 'unset'],
       ...Object.entries(ofKernel).map(([name, value]) => [
         environmentName(name),
         shown(OF_MEMORY.includes(name) ? undefined : value),

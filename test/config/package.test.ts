@@ -244,52 +244,57 @@ describe('the package', () => {
     expect(scripted).toEqual([]);
   });
 
-  it('the package runs the plugin of docs/plugins.md, as that says', async () => {
-    const folder = join(installed.home, 'plugins');
-    await mkdir(folder);
-    const files = readFileSync('docs/plugins.md', 'utf8').matchAll(
-      /^\*\*`(\S+)`\*\*\n\n```ts\n([\s\S]*?)^```$/gm,
-    );
-    for (const [, name = '', text = ''] of files) await writeFile(join(folder, name), text);
-    await symlink(resolve('node_modules/jose'), join(installed.home, 'node_modules/jose'));
-    await using program = await openProgram();
-    await using advised = await openAdvice();
-    const secret = 'a secret of the company, 32 letters';
-    const env = {
-      ...process.env,
-      COUNTRY_DATA_URL: program.service.url,
-      ADVICE_URL: advised.url,
-      TEAM_SECRET: secret,
-      TEAM_KEYS: JSON.stringify({ maps: program.sandbox.keys.team }),
-      PORT: '0',
-    };
-    const serving = spawn(process.execPath, ['server.ts'], { cwd: folder, env });
-    try {
-      const [line] = await once(createInterface(serving.stdout), 'line');
-      const origin = String(line).trim();
-      const token = await new SignJWT({ team: 'maps' })
-        .setProtectedHeader({ alg: 'HS256' })
-        .sign(new TextEncoder().encode(secret));
-      const ask = async (authorization: string) => {
-        const headers = { 'content-type': 'application/json', authorization };
-        const body = JSON.stringify({ query: '{ country(code: "KE") { name travelAdvice { level } } }' });
-        const answer = await fetch(`${origin}/graphql`, { method: 'POST', headers, body });
-        const { data, errors, extensions } = await answer.json();
-        const { byRoute } = extensions.upstream;
-        return [data?.country, errors?.[0].extensions.code, byRoute];
+  it.each(['country-graph serve', 'a server of its own'])(
+    'the package runs the plugins of docs/plugins.md by %s, as that says',
+    async (by) => {
+      const folder = join(installed.home, by.replaceAll(' ', '-'));
+      await mkdir(folder);
+      const files = readFileSync('docs/plugins.md', 'utf8').matchAll(
+        /^\*\*`(\S+)`\*\*\n\n```ts\n([\s\S]*?)^```$/gm,
+      );
+      for (const [, name = '', text = ''] of files) await writeFile(join(folder, name), text);
+      await symlink(resolve('node_modules/jose'), join(installed.home, 'node_modules/jose')).catch(() => {});
+      await using program = await openProgram();
+      await using advised = await openAdvice();
+      const secret = 'a secret of the company, 32 letters';
+      const env = {
+        ...process.env,
+        COUNTRY_DATA_URL: program.service.url,
+        ADVICE_URL: advised.url,
+        TEAM_SECRET: secret,
+        TEAM_KEYS: JSON.stringify({ maps: program.sandbox.keys.team }),
+        PORT: '0',
       };
-      const country = { name: 'Kenya', travelAdvice: { level: 2 } };
-      const calls = { '/v1/countries': 1, '/advice/{code}': 1 };
-      expect(await ask(`Bearer ${token}`)).toEqual([country, undefined, calls]);
-      expect(await ask(`Bearer ${token}`)).toEqual([country, undefined, {}]);
-      expect(await ask(`Bearer ${token}x`)).toEqual([undefined, 'UNAUTHENTICATED', {}]);
-      expect(advised.asked).toEqual([['/advice/KE', undefined]]);
-      expect([...program.sandbox.log].map(({ key }) => key)).toEqual(['team']);
-      expect(await (await fetch(`${origin}/teams`)).json()).toEqual(['maps']);
-    } finally {
-      serving.kill();
-    }
-  });
+      const args = by === 'a server of its own' ? ['server.ts'] : [installed.bin, 'serve'];
+      const PLUGINS = './teams.ts,./advice.ts';
+      const serving = spawn(process.execPath, args, { cwd: folder, env: { ...env, PLUGINS } });
+      try {
+        const [line] = await once(createInterface(serving.stdout), 'line');
+        const origin = new URL(String(/http:\S+/.exec(String(line)))).origin;
+        const token = await new SignJWT({ team: 'maps' })
+          .setProtectedHeader({ alg: 'HS256' })
+          .sign(new TextEncoder().encode(secret));
+        const ask = async (authorization: string) => {
+          const headers = { 'content-type': 'application/json', authorization };
+          const body = JSON.stringify({ query: '{ country(code: "KE") { name travelAdvice { level } } }' });
+          const answer = await fetch(`${origin}/graphql`, { method: 'POST', headers, body });
+          const { data, errors, extensions } = await answer.json();
+          const { byRoute } = extensions.upstream;
+          return [data?.country, errors?.[0].extensions.code, byRoute];
+        };
+        const country = { name: 'Kenya', travelAdvice: { level: 2 } };
+        const calls = { '/v1/countries': 1, '/advice/{code}': 1 };
+        expect(await ask(`Bearer ${token}`)).toEqual([country, undefined, calls]);
+        expect(await ask(`Bearer ${token}`)).toEqual([country, undefined, {}]);
+        expect(await ask(`Bearer ${token}x`)).toEqual([undefined, 'UNAUTHENTICATED', {}]);
+        expect(advised.asked).toEqual([['/advice/KE', undefined]]);
+        expect([...program.sandbox.log].map(({ key }) => key)).toEqual(['team']);
+        expect(await (await fetch(`${origin}/teams`)).json()).toEqual(['maps']);
+      } finally {
+        serving.kill();
+      }
+    },
+  );
 
   // `npm run adopters` does so beside every graphql, and beside none.
   it.skipIf(!hasRegistry())('the package answers where npm has installed it beside graphql 17', async () => {

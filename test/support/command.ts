@@ -17,14 +17,15 @@ export interface Running {
   readonly node?: string;
   /** The program's file; that of the checkout by default. */
   readonly bin?: string;
+  readonly cwd?: string;
 }
 
 /** Runs a command of the program as a user does, in a separate process. */
 export async function runCommand(
   args: readonly string[],
-  { env = {}, input = '', node = process.execPath, bin = 'bin/country-graph.cjs' }: Running = {},
+  { env = {}, input = '', node = process.execPath, bin = 'bin/country-graph.cjs', cwd }: Running = {},
 ): Promise<Ran> {
-  const child = spawn(node, [bin, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(node, [bin, ...args], { env: { PATH: process.env.PATH, ...env }, cwd });
   child.stdin.on('error', () => {}).end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     // `text` would drop a byte order mark.

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { createHub, createHubListening, openChannel } from '../../cache/hub.ts';
 import type { Config } from '../../config/config.ts';
 import { ALLOCATOR, heapGrowthFlag, heapSizeFlags, processBudgetMb } from '../../config/memory-budget.ts';
+import type { PluginDefinition } from '../../gateway/plugin.ts';
 import type { Log, standardError } from '../../server/log.ts';
 import { watchMemory } from '../../server/memory-watch.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
@@ -180,7 +181,7 @@ async function freePort(host: string): Promise<number> {
  * Runs the program of `serve` in one process, at the port that the supervising process names. It ends when told so, and
  * in good order if that process has gone.
  */
-export function createWorker(config: Config, log: Log) {
+export function createWorker(config: Config, plugins: readonly PluginDefinition[], log: Log) {
   const { answers, listening } = createHubListening();
   let program: Awaited<ReturnType<typeof startProgram>> | undefined;
   let draining: Promise<number> | undefined;
@@ -227,7 +228,11 @@ export function createWorker(config: Config, log: Log) {
       const textOfAll = () => channel.ask('metrics').then(String, () => null);
       const link = { ask: channel.ask, ...listening, nearCacheBytes };
       const { port, adminPort } = welcome;
-      program = await startProgram({ ...config, port, adminPort }, log, { ...welcome, link, textOfAll });
+      program = await startProgram({ ...config, port, adminPort }, plugins, log, {
+        ...welcome,
+        link,
+        textOfAll,
+      });
       await channel.ask('ready', program.url, program.adminUrl);
     },
   };
