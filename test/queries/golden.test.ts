@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parse as parsePath } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isInterfaceType, isObjectType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import {
@@ -14,11 +16,25 @@ import {
 
 /**
  * Every `<domain>/<name>.graphql` beside its answer and its bill. To write both anew after a change that was meant:
- * `UPDATE_GOLDEN=1 vitest run test/queries && npm run fix`, and read the diff.
+ * `UPDATE_GOLDEN=1 vitest run test/queries`, and read the diff. Files that say the same stay as they are.
  */
 const isUpdating = process.env.UPDATE_GOLDEN === '1';
 
 const write = (file: string, text: string) => writeFileSync(new URL(file, GOLDEN_FOLDER), text);
+
+function update(name: string, ran: Awaited<ReturnType<typeof run>>): void {
+  const answer = `${name}.answer.json`;
+  const isThere = goldenFiles.includes(answer);
+  if (!isThere || !isDeepStrictEqual(JSON.parse(readGolden(answer)), plain(ran.answer)))
+    write(answer, formatted(JSON.stringify(ran.answer, null, 2)));
+  write(`${name}.calls.txt`, billOf(ran));
+}
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+/** As the formatter of the checks wants JSON to be. */
+const formatted = (json: string) =>
+  execFileSync('biome', ['format', '--stdin-file-path=answer.json'], { input: json, encoding: 'utf8' });
 
 async function run(name: string) {
   // What is cached is all that these ask for.
@@ -50,10 +66,7 @@ function billOf({ sent, requests }: Awaited<ReturnType<typeof run>>): string {
 describe('golden queries', () => {
   test.for(goldenNames)('%s', async (name) => {
     const ran = await run(name);
-    if (isUpdating) {
-      write(`${name}.answer.json`, `${JSON.stringify(ran.answer, null, 2)}\n`);
-      write(`${name}.calls.txt`, billOf(ran));
-    }
+    if (isUpdating) update(name, ran);
     expect(ran.problems).toEqual([]);
     expect(ran.answer).toEqual(JSON.parse(readGolden(`${name}.answer.json`)));
     expect(billOf(ran)).toBe(readGolden(`${name}.calls.txt`));
