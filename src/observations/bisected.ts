@@ -229,8 +229,8 @@ async function unlistedIn({ rectangle, search: nameSearch }: Task, search: Searc
     nameSearch.lists[dimension] ??= listOrNull(
       () =>
         dimension === 'countries'
-          ? (sending.lists?.countries() ?? ask(countries, {}, sending))
-          : (sending.lists?.indicators() ?? ask(indicators, {}, sending)),
+          ? (sending.lists?.()?.countries() ?? ask(countries, {}, sending))
+          : (sending.lists?.()?.indicators() ?? ask(indicators, {}, sending)),
       sending,
     );
     const list = await nameSearch.lists[dimension];

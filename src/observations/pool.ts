@@ -276,9 +276,11 @@ function sendingOf(batch: Batch): Sending {
     trace: batch.trace,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     payer: sharedPayer(batch.payers),
-    get lists() {
+    // No getter: V8 makes the accessors of a literal in the old space, and until the next full collection they would hold
+    // the batch, with all that its operations have made.
+    lists() {
       const [payer = first] = batch.payers.keys();
-      return payer.sending.lists;
+      return payer.sending.lists?.();
     },
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);

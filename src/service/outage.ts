@@ -33,7 +33,8 @@ export function createOutage(now: () => number) {
       const { route } = call;
       if (error === null) {
         failures = 0;
-        routes.clear();
+        // Clearing makes a new table, which the last one refers to.
+        if (routes.size > 0) routes.clear();
         return;
       }
       if (!isUnanswered(error) || isWithheld(error)) return;

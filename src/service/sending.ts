@@ -29,8 +29,8 @@ export interface Sending {
   readonly trace?: Trace | undefined;
   /** Called with the status of the answer. */
   readonly onStatus?: (status: number) => void;
-  /** The operation's own lists, each loaded once; left out if no operation waits. */
-  readonly lists?: ListLoaders | undefined;
+  /** The operation's own lists, each loaded once; left out, or undefined, if no operation waits. */
+  readonly lists?: (() => ListLoaders | undefined) | undefined;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Sends the request over a new connection. */

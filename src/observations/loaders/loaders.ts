@@ -48,7 +48,7 @@ export function createLoaders(parts: LoadersParts) {
   const order = createCallOrder(parts.sending.payer, isShort, batchGate);
   const { sending: listening, notes } = createAnswerNotes({ ...parts.sending, payer: order.payer });
   const lists = createLists(ask, listening);
-  const sending = { ...listening, lists };
+  const sending = { ...listening, lists: () => lists };
   const doubts = createDoubts(parts.learned);
   const load = createEndpointLoader(ask, sending, order);
   const observations = { ...createObservationLoader({ ...parts, sending, order }, doubts), ...notes };
