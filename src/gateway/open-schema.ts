@@ -2,15 +2,18 @@ import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
+import { requireSaidRecords, withRecordFields } from '../graphql/resolvers/record-field.ts';
 import { createSchema, type SchemaPart } from '../graphql/schema/schema.ts';
 import type { Subgraph } from '../graphql/schema/subgraph.ts';
 
-/** @throws TypeError naming a field without a resolver */
+/** @throws TypeError naming a field without a resolver, or one that loads a record without saying so */
 export async function openSchema(
   parts: readonly SchemaPart[] = [],
   subgraph: Subgraph | null = null,
 ): Promise<GraphQLSchema> {
-  return createSchema({ subgraph, parts, resolvers, entities, batches });
+  const schema = createSchema({ subgraph, parts: parts.map(withRecordFields), resolvers, entities, batches });
+  requireSaidRecords(schema, parts);
+  return schema;
 }
 
 /** Null if routers see what clients see. */

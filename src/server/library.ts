@@ -21,6 +21,7 @@ export type {
 export { definePlugin } from '../gateway/plugin.ts';
 export type { KeyHolder } from '../graphql/request/key-doors.ts';
 export type { OperationEvent } from '../graphql/request/operation-events.ts';
+export { recordField } from '../graphql/resolvers/record-field.ts';
 export type { SchemaPart } from '../graphql/schema/schema.ts';
 export type { Attempt } from '../service/attempt.ts';
 export type { Endpoint } from '../service/call.ts';

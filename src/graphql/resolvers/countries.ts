@@ -1,4 +1,4 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { countries, countryProfile, countrySignals, governmentStructure } from '../../service/endpoints.ts';
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
@@ -11,10 +11,11 @@ import { perSelection, scopeOfRows, selectedFields } from '../schema/selection.t
 import { type ExpectedCountries, withPrefetchedFigures } from './ahead.ts';
 import { checkMetricKey, checkStrings, maxAgeMsOf } from './argument-checks.ts';
 import { existingNames } from './existing-names.ts';
-import { plainFields, recordFields } from './fields.ts';
+import { plainFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId } from './lists.ts';
 import { observationList, observationPage } from './observations.ts';
 import { derivedOf, latestFigures } from './operand-prefetch.ts';
+import { recordReaders } from './record-readers.ts';
 import {
   warned,
   warnedFigures,
@@ -39,9 +40,11 @@ interface Selected {
 
 const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
   const names = [...selectedFields(scopeOfRows(info), 'Country')];
+  const { Country } = info.schema.getTypeMap();
+  const fields = isObjectType(Country) ? Country.getFields() : {};
   return {
     isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
-    isFromList: names.some((name) => FROM_LIST.has(name)),
+    isFromList: names.some((name) => FROM_LIST.has(name) || fields[name]?.extensions.ofRecord),
   };
 });
 
@@ -189,9 +192,7 @@ export function countryByIso3(
   });
 }
 
-const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders }) =>
-  loaders.country.load(code),
-);
+const fromList = recordReaders.Country;
 
 const observation: BatchResolver<
   CountryRef,

@@ -53,9 +53,25 @@ export function recordFields<
       });
     };
 
-  return <Name extends keyof Rec & string>(
-    fields: readonly Name[],
+  /** A field made of several of the record; null without a record. */
+  const computed =
+    <Name extends keyof Rec & string, Args, Result>(
+      needs: readonly Name[],
+      read: (record: Pick<Rec, Name>, args: Args) => PromiseOrValue<Result>,
+    ) =>
+    (source: Source, args: Args, context: GraphContext): PromiseOrValue<Result | null> => {
+      const { partial } = source;
+      if (partial !== undefined && needs.every((name) => partial[name] !== undefined))
+        return read(partial as Pick<Rec, Name>, args);
+      return mapValue(recordOf(source, context, needs.join()), (record) =>
+        record === null ? null : read(record, args),
+      );
+    };
+
+  const fields = <Name extends keyof Rec & string>(
+    names: readonly Name[],
   ): { readonly [Field in Name]: ReturnType<typeof fromRecord<Field>> } =>
     // As above.
-    Object.fromEntries(fields.map((field) => [field, fromRecord(field)])) as never;
+    Object.fromEntries(names.map((name) => [name, fromRecord(name)])) as never;
+  return Object.assign(fields, { computed });
 }

@@ -10,11 +10,12 @@ import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '.
 import { costOf, fieldsBelow, type RowsField, selectedFields } from '../schema/selection.ts';
 import { checkMetricKey, checkStrings, maxAgeMsOf } from './argument-checks.ts';
 import { existingNames } from './existing-names.ts';
-import { plainFields, recordFields } from './fields.ts';
+import { plainFields } from './fields.ts';
 import { byCode, byName, createListing, encodeId, lists } from './lists.ts';
 import { type ObservationFilter, observationRows } from './observation-rows.ts';
 import { observationList, observationPage } from './observations.ts';
 import { derivedOf, latestFigures } from './operand-prefetch.ts';
+import { recordReaders } from './record-readers.ts';
 import { doubtKeys, warned, warnedFigures, warnedOnceLoaded, warnedTime, warnOfKeys } from './warned.ts';
 
 const listing = createListing(
@@ -172,10 +173,8 @@ export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrVa
   return mapValue(loaders.source.load(key), (record) => record && sourceOf(record));
 }
 
-const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { loaders }) =>
-  loaders.indicator.load(key),
-);
-const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
+const fromCatalogue = recordReaders.Indicator;
+const fromStatus = recordReaders.Source;
 
 function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
   const read = fromStatus([name])[name];
