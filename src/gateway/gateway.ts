@@ -52,7 +52,7 @@ async function composeGateway(
   const { store, clock, steadyNow, tenantCache, tenants, lookups } = stores;
   const service = openService(parts, stores, plugins.all);
   const names = subgraph?.names(schema) ?? null;
-  const { learned, openPricing, means, direct } = composeService(service, stores, parts, schema);
+  const { learned, openPricing, means, direct } = composeService(service, stores, parts);
   const stage: OperationsParts = {
     config,
     schema,

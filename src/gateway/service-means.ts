@@ -1,7 +1,6 @@
-import type { GraphQLSchema } from 'graphql';
 import { outgoingProxyIn } from '../config/config.ts';
 import { cacheBounds } from '../config/memory-budget.ts';
-import { openGivenLists } from '../graphql/cost/bound.ts';
+import { openGivenLists } from '../graphql/cost/given-lists.ts';
 import type { LoadingMeans } from '../graphql/request/operation-run.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openAgelessCache } from '../keys/tenant-cache.ts';
@@ -60,7 +59,6 @@ export function composeService(
   { given, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
   stores: Stores,
   { config, observer }: GatewayParts,
-  schema: GraphQLSchema,
 ) {
   const { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups } = stores;
   const freshness = freshnessIn(config);
@@ -121,7 +119,6 @@ export function composeService(
       return createPricing({
         ...common,
         figures: isOffline ? offline().figures : figures,
-        schema,
         given,
         maxUpstreamCalls: config.maxUpstreamCalls,
         maxListItems: config.maxListItems,

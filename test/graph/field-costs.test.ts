@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
 import { certaintyOf } from '../../src/graphql/cost/certainty.ts';
+import { planOperation } from '../../src/graphql/execution/plan.ts';
 import { encodeId } from '../../src/graphql/resolvers/lists.ts';
 import { costOf, type FieldCost, takeCosts } from '../../src/graphql/schema/selection.ts';
 import { plugins } from '../../src/plugins.ts';
@@ -187,15 +188,23 @@ describe('what the schema says that a field costs', () => {
     expect(() => takeCosts(parse(sdl))).toThrow('Query.word says what is no cost');
   });
 
+  const id = encodeId('Country', 'KE');
   it.for<[string, boolean]>([
     ['{ country(code: "KE") { name } }', false],
     ['{ __schema { queryType { name } } __typename }', false],
-    ['query A { health { status } } query B { node(id: "") { id } }', true],
+    [`query A { node(id: "${id}") { id } } query B { health { status } }`, true],
+    ['query A { health { status } } query B { node(id: "") { id } }', false],
     ['{ ...F } fragment F on Query { nodes(ids: []) { id } }', true],
+    ['{ _entities(representations: [{ __typename: "Country", code: "KE" }]) { __typename } }', false],
+    [`{ _entities(representations: [{ __typename: "Office", id: "${id}" }]) { __typename } }`, true],
   ])(
     'what the schema says that a field costs is open-ended where only answers tell: %s',
     ([text, isOpen]) => {
-      expect(certaintyOf(parse(text), schema).isOpenEnded).toBe(isOpen);
+      const document = parse(text);
+      const [operation] = document.definitions;
+      if (operation?.kind !== 'OperationDefinition') throw new TypeError('There is no operation.');
+      const plan = planOperation(schema, document, operation, {});
+      expect(certaintyOf(plan, {}).isOpenEnded).toBe(isOpen);
     },
   );
 });

@@ -1,12 +1,13 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { getVariableValues, parse } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { boundOf, openGivenLists } from '../../src/graphql/cost/bound.ts';
-import { fragmentsIn } from '../../src/graphql/execution/plan.ts';
+import { boundOf } from '../../src/graphql/cost/bound.ts';
+import { openGivenLists } from '../../src/graphql/cost/given-lists.ts';
+import { planOperation } from '../../src/graphql/execution/plan.ts';
 import { batches, resolvers } from '../../src/graphql/resolvers/generated.ts';
 import { entities } from '../../src/graphql/resolvers/nodes.ts';
 import { createSchema } from '../../src/graphql/schema/schema.ts';
-import { leadsToFigures } from '../../src/graphql/schema/selection.ts';
+import { leadToFigures } from '../../src/graphql/schema/selection.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { heapBytes } from '../support/heap.ts';
 import { openProgram } from '../support/program.ts';
@@ -18,13 +19,18 @@ const schema = createSchema({ resolvers, entities, batches });
 
 type Variables = Readonly<Record<string, unknown>>;
 
-function boundOfText(text: string, variables: Variables = {}): number {
+function planOf(text: string, given: Variables) {
   const document = parse(text);
   const [operation] = document.definitions.filter(({ kind }) => kind === 'OperationDefinition');
   if (operation?.kind !== 'OperationDefinition') throw new TypeError('There is no operation.');
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-  const scope = { schema, fragments: fragmentsIn(document), variableValues: coerced ?? {} };
-  return boundOf(schema, operation, scope)(MAX_ROWS);
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
+  const variables: Variables = coerced ?? {};
+  return { plan: planOperation(schema, document, operation, variables), variables };
+}
+
+function boundOfText(text: string, given: Variables = {}): number {
+  const { plan, variables } = planOf(text, given);
+  return boundOf(plan, variables)(MAX_ROWS);
 }
 
 /** Subscriptions have no price: they are refused with the address of theirs. */
@@ -77,18 +83,20 @@ function fragmentBomb(levels: number, last: string): string {
   return `{ country(code: "KE") { ...f0 } } ${fragments.join(' ')} fragment f${levels} on Country { ${last} }`;
 }
 
-it('the bound of calls is found without walking every path through fragments that spread each other', () => {
+it('the bound of calls counts a field once, by however many paths fragments that spread each other lead to it', () => {
   const text = fragmentBomb(40, 'observation(metricKey: "a") { value }');
-  expect(boundOfText(text)).toBeGreaterThan(2 ** 39);
+  expect(boundOfText(text)).toBe(10);
+});
+
+it('the bound of calls leaves out what the variables skip', () => {
+  const text =
+    'query ($no: Boolean!) { countries { profile @include(if: $no) { record } observation(metricKey: "a") { value } } }';
+  expect(boundOfText(text, { no: false })).toBe(10);
+  expect(boundOfText(text, { no: true })).toBe(Number.POSITIVE_INFINITY);
 });
 
 it('the bound of calls looks for figures without walking every such path', () => {
-  const document = parse(fragmentBomb(40, 'code'));
-  const [operation] = document.definitions;
-  const root = schema.getQueryType();
-  if (operation?.kind !== 'OperationDefinition' || !root) throw new TypeError('There is no operation.');
-  const scope = { schema, fragments: fragmentsIn(document), variableValues: {} };
-  expect(leadsToFigures(root, operation.selectionSet, scope)).toBe(false);
+  expect(leadToFigures(planOf(fragmentBomb(40, 'code'), {}).plan.root.selected)).toBe(false);
 });
 
 it('the bound of calls holds for figures however they are scattered over countries and indicators', async () => {

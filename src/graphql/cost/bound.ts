@@ -1,147 +1,6 @@
-import {
-  type FieldNode,
-  type GraphQLCompositeType,
-  type GraphQLField,
-  type GraphQLNamedType,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  getArgumentValues,
-  getNamedType,
-  getNullableType,
-  isCompositeType,
-  isListType,
-  isObjectType,
-  isUnionType,
-  Kind,
-  type OperationDefinitionNode,
-  type SelectionNode,
-  type SelectionSetNode,
-} from 'graphql';
-import { BoundedCache, OVERHEAD_BYTES, roughBytes } from '../../cache/lru.ts';
-import type { Tenant } from '../../keys/tenant.ts';
-import type { Answer, Call, Endpoint, Send } from '../../service/call.ts';
-import * as endpoints from '../../service/endpoints.ts';
-import type { FieldCost, SelectionScope } from '../schema/selection.ts';
-
-/** Of all keys together. */
-const MAX_LISTS_BYTES = 16 * 1024 * 1024;
-
-/** A list is replaced at most once in this time, since sizes hardly change. */
-const RENEWING_MS = 60_000;
-
-/**
- * Notes the lists that the service has given each key, to price later operations by.
- * @param more endpoints besides those that every service has
- */
-export function openGivenLists(more: readonly Endpoint[]) {
-  const given = new BoundedCache<{ readonly body: unknown; readonly atMs: number }>(
-    MAX_LISTS_BYTES,
-    ({ body }) => OVERHEAD_BYTES + roughBytes(body),
-  );
-  const keyOfCall = (tenant: Tenant, { target }: Call) => `${tenant.digest} ${target}`;
-  const isOfAll = ({ route, assumed }: Endpoint) =>
-    assumed !== undefined && !route.includes('{') && route !== endpoints.observations.route;
-  const all: readonly Endpoint[] = [...Object.values(endpoints), ...more];
-  /** Routes with one answer for all. */
-  const routes: ReadonlySet<string> = new Set(all.filter(isOfAll).map(({ route }) => route));
-
-  function cacheList(listKey: string, { body, receivedAt }: Answer): void {
-    const before = given.get(listKey);
-    if (before === undefined || receivedAt - before.atMs >= RENEWING_MS)
-      given.set(listKey, { body, atMs: receivedAt });
-  }
-
-  return {
-    /** All endpoints, those of plugins included. */
-    endpoints: all,
-    routes,
-    /** The body of a list; undefined if the key has been given none. */
-    of: (tenant: Tenant, call: Call): unknown => given.get(keyOfCall(tenant, call))?.body,
-    /** Notes the lists among the answers. */
-    notedListsStage:
-      (next: Send): Send =>
-      (call, sending) => {
-        const answering = next(call, sending);
-        if (!routes.has(call.route)) return answering;
-        return answering.then((answer) => {
-          if (answer.status === 200) cacheList(keyOfCall(sending.caller.tenant, call), answer);
-          return answer;
-        });
-      },
-  };
-}
-
-/** What to add up, and how. */
-interface FieldSum<Sum> {
-  readonly nothing: Sum;
-  readonly both: (a: Sum, b: Sum) => Sum;
-  /** True for selections that don't count; omitted if all do. */
-  readonly isLeftOut?: (selection: SelectionNode) => boolean;
-  /**
-   * The sum of a field, its selection included.
-   * @param parents number of objects that have the field
-   */
-  ofField(
-    field: GraphQLField<unknown, unknown>,
-    node: FieldNode,
-    type: GraphQLCompositeType,
-    parents: number,
-    below: SumOfSet<Sum>,
-  ): Sum;
-}
-
-/** @param parents number of objects that have the selection */
-type SumOfSet<Sum> = (
-  type: GraphQLNamedType | null | undefined,
-  set: SelectionSetNode,
-  parents: number,
-) => Sum;
-
-/**
- * Adds up fields over a selection and all that is below. Fragments are walked once for each number of parents, not once
- * for each path to them, of which a small document may have millions.
- */
-export function createSelectionSum<Sum>(
-  schema: GraphQLSchema,
-  { fragments }: SelectionScope,
-  { nothing, both, isLeftOut = () => false, ofField }: FieldSum<Sum>,
-): SumOfSet<Sum> {
-  const ofFragments = new Map<string, Sum>();
-
-  const ofSet: SumOfSet<Sum> = (type, set, parents) => {
-    if (!isCompositeType(type)) return nothing;
-    let sum = nothing;
-    for (const selection of set.selections) {
-      if (!isLeftOut(selection)) sum = both(sum, ofSelection(selection, type, parents));
-    }
-    return sum;
-  };
-
-  function ofSelection(selection: SelectionNode, type: GraphQLCompositeType, parents: number): Sum {
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value, parents);
-    if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const condition = selection.typeCondition?.name.value;
-      const onType = condition === undefined ? type : schema.getType(condition);
-      return ofSet(onType, selection.selectionSet, parents);
-    }
-    const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
-    return field === undefined ? nothing : ofField(field, selection, type, parents, ofSet);
-  }
-
-  function ofFragment(name: string, parents: number): Sum {
-    const fragment = fragments[name];
-    if (fragment === undefined) return nothing;
-    const key = `${name} ${parents}`;
-    let sum = ofFragments.get(key);
-    if (sum === undefined) {
-      sum = ofSet(schema.getType(fragment.typeCondition.name.value), fragment.selectionSet, parents);
-      ofFragments.set(key, sum);
-    }
-    return sum;
-  }
-
-  return ofSet;
-}
+import { type GraphQLField, type GraphQLNamedType, type GraphQLSchema, isObjectType } from 'graphql';
+import type { FieldPlan, Plan } from '../execution/plan.ts';
+import { type Arguments, argumentsOf, type Variables } from '../schema/selection.ts';
 
 /** Covers the calls for all lists that an operation can need, and for their completion. */
 const MOST_LIST_CALLS = 8;
@@ -174,37 +33,25 @@ function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
  * @param listed sizes of lists that have come; the documented ones are used where these are smaller
  */
 export function boundOf(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  scope: SelectionScope,
+  { root, schema }: Plan,
+  variables: Variables,
   listed: ListSizes = DOCUMENTED,
 ): (maxRows: number) => number {
   const sizes = {
     countries: Math.max(DOCUMENTED.countries, listed.countries),
     metrics: Math.max(DOCUMENTED.metrics, listed.metrics),
   };
-  const root = schema.getRootType(operation.operation);
-  const boundOfSet = createSelectionSum<Bound>(schema, scope, {
-    nothing: NO_CALLS,
-    both,
-    ofField(field, node, type, parents, below) {
-      const cost = field.extensions.cost ?? 'UNSAID';
-      const isRow = rowTypeOf(type) !== null;
-      const isList = holdsList(field);
-      const fieldBound = ownBound(
-        { field, cost, isList, node, type },
-        type === root ? null : parents,
-        scope,
-        sizes,
-      );
-      if (node.selectionSet === undefined) return fieldBound;
-      // A page has no more rows than its list.
-      const isOfList = isList && !isRow;
-      const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
-      return both(fieldBound, below(getNamedType(field.type), node.selectionSet, items));
-    },
-  });
-  const bound = both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+  /** @param parents number of objects that have the fields; null for those of the root */
+  const boundOfAll = (fields: readonly FieldPlan[], parents: number | null): Bound =>
+    fields
+      .map((field) => {
+        const args = field.args ?? argumentsOf(field, variables);
+        const { itemType } = field.definition.extensions;
+        const items = itemType === undefined ? (parents ?? 1) : mostOf(itemType, args, sizes);
+        return both(ownBound(field, args, parents, schema, sizes), boundOfAll(field.below, items));
+      })
+      .reduce(both, NO_CALLS);
+  const bound = both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfAll(root.selected, null));
   return (maxRows) => mostCalls(bound, maxRows);
 }
 
@@ -215,30 +62,25 @@ function both(a: Bound, b: Bound): Bound {
   return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
 }
 
-interface BoundField {
-  readonly field: GraphQLField<unknown, unknown>;
-  readonly cost: FieldCost;
-  readonly isList: boolean;
-  readonly node: FieldNode;
-  readonly type: GraphQLCompositeType;
-}
-
 /**
- * The bound of a field without its selection.
+ * The bound of a field without those below it.
  * @param parents number of objects that have the field; null for a field of the root
  */
 function ownBound(
-  { field, cost, isList, node, type }: BoundField,
+  { definition, parentType, name, nodes }: FieldPlan,
+  args: Arguments,
   parents: number | null,
-  scope: SelectionScope,
+  schema: GraphQLSchema,
   sizes: ListSizes,
 ): Bound {
+  const { cost = 'UNSAID', itemType } = definition.extensions;
+  const isList = itemType !== undefined;
   switch (cost) {
     case 'NOTHING':
       return NO_CALLS;
     case 'ONCE':
       // `MOST_LIST_CALLS` covers whole lists. With arguments, a list may be a call of its own.
-      return parents === null && isList && (node.arguments?.length ?? 0) > 0
+      return parents === null && isList && (nodes[0]?.arguments?.length ?? 0) > 0
         ? { ...NO_CALLS, calls: 1 }
         : NO_CALLS;
     case 'EACH':
@@ -246,18 +88,17 @@ function ownBound(
     case 'IDENTIFIED':
       return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'REFERENCED':
-      return areByKeys(argumentsOf(field, node, scope), scope) ? NO_CALLS : UNBOUNDED;
+      return areByKeys(args, schema) ? NO_CALLS : UNBOUNDED;
     case 'FIGURES':
-      if (type.name === 'Observation')
-        return derivedBound(field, argumentsOf(field, node, scope), parents, sizes);
-      return figuresBound(field, argumentsOf(field, node, scope), parents, isList, sizes);
+      if (parentType.name === 'Observation') return derivedBound(name, args, parents, sizes);
+      return figuresBound(definition, args, parents, sizes);
     case 'UNSAID':
       return UNBOUNDED;
   }
 }
 
 /** True if all references are by key, and so resolved from lists; one by global identifier may take any call. */
-function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
+export function areByKeys({ representations = [] }: Arguments, schema: GraphQLSchema): boolean {
   return [representations].flat().every((reference) => {
     const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
     if (typeof name !== 'string') return true;
@@ -266,22 +107,11 @@ function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, 
   });
 }
 
-/** Null for any type but a connection. */
-function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
-  return (isObjectType(type) && type.extensions.rowType) || null;
-}
-
-/** True for a list, or a page of one. */
-export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
-  return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
-}
-
 /** A country or an indicator that no argument names is the object that has the field. */
 function figuresBound(
-  { args: taken }: GraphQLField<unknown, unknown>,
-  args: Readonly<Record<string, unknown>>,
+  { args: taken, extensions }: GraphQLField<unknown, unknown>,
+  args: Arguments,
   parents: number | null,
-  isList: boolean,
   sizes: ListSizes,
 ): Bound {
   const has = (name: string) => taken.some((argument) => argument.name === name);
@@ -293,7 +123,8 @@ function figuresBound(
   const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
   const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
   // Other fields may share the table, so each name counts for a whole line of it.
-  if (!isList || (args.latest === true && args.toYear == null && args.scope !== 'PLACES'))
+  const areLatest = args.latest === true && args.toYear == null && args.scope !== 'PLACES';
+  if (extensions.itemType === undefined || areLatest)
     return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
   // At most a call for each series, and one to find out that the service doesn't support years.
   const hasYears = args.fromYear != null || args.toYear != null;
@@ -301,13 +132,8 @@ function figuresBound(
 }
 
 /** The most items of a list: as many countries or indicators may have figures below it. */
-function mostOf(
-  { type }: GraphQLField<unknown, unknown>,
-  args: Readonly<Record<string, unknown>>,
-  sizes: ListSizes,
-): number {
-  const named = getNamedType(type);
-  const all = (rowTypeOf(named) ?? named).name === 'Country' ? sizes.countries : sizes.metrics;
+function mostOf(itemType: GraphQLNamedType, args: Arguments, sizes: ListSizes): number {
+  const all = itemType.name === 'Country' ? sizes.countries : sizes.metrics;
   const lengths = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
   return Math.max(all, ...lengths);
 }
@@ -319,12 +145,7 @@ function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
 }
 
 /** A series of each country in the comparison, and its latest figure. */
-function derivedBound(
-  { name }: GraphQLField<unknown, unknown>,
-  { among }: Readonly<Record<string, unknown>>,
-  parents: number | null,
-  sizes: ListSizes,
-): Bound {
+function derivedBound(name: string, { among }: Arguments, parents: number | null, sizes: ListSizes): Bound {
   if (parents !== 1) return UNBOUNDED;
   const countries = name === 'rank' ? lengthOf(among, sizes.countries) : 1;
   // One more to find out that the service doesn't support years.
@@ -334,17 +155,4 @@ function derivedBound(
 /** An omitted list means all names. */
 function lengthOf(list: unknown, all: number): number {
   return Array.isArray(list) ? list.length : all;
-}
-
-/** Empty if the arguments are invalid, which the run reports before any call. */
-export function argumentsOf(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  { variableValues }: SelectionScope,
-): Readonly<Record<string, unknown>> {
-  try {
-    return getArgumentValues(field, node, variableValues);
-  } catch {
-    return {};
-  }
 }

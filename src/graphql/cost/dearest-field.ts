@@ -1,7 +1,7 @@
-import { type GraphQLField, type GraphQLSchema, getNamedType, type OperationDefinitionNode } from 'graphql';
+import { type GraphQLField, getNamedType } from 'graphql';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
-import { costOf, type FieldCost, isLeftOut, rowTypeOf, type SelectionScope } from '../schema/selection.ts';
-import { argumentsOf, createSelectionSum, holdsList } from './bound.ts';
+import type { FieldPlan, Plan } from '../execution/plan.ts';
+import { type Arguments, argumentsOf, costOf, type FieldCost, type Variables } from '../schema/selection.ts';
 
 interface WeighedField {
   readonly weight: number;
@@ -23,37 +23,24 @@ const NOTHING: WeighedField = { weight: 0, path: [] };
  * Names the field that probably takes the most calls to a route, by text and arguments alone. Only for a message.
  * @returns response names down to it, such as `countries.observations`; null if no field takes calls
  */
-export function dearestField(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  scope: SelectionScope,
-  route: string,
-): string | null {
+export function dearestField({ root }: Plan, variables: Variables, route: string): string | null {
   const isToRoute = mayCall(route);
-  const dearestOf = createSelectionSum<WeighedField>(schema, scope, {
-    nothing: NOTHING,
-    both: (a, b) => (b.weight > a.weight ? b : a),
-    isLeftOut: (selection) => isLeftOut(selection, scope),
-    ofField(field, node, parentType, parents, dearestBelow) {
-      const args = argumentsOf(field, node, scope);
-      const isList = holdsList(field);
-      const type = getNamedType(field.type);
-      const { name } = rowTypeOf(type) ?? type;
-      const fieldCalls = isToRoute(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-      // The rows of a page have been counted at its connection.
-      const items =
-        isList && rowTypeOf(parentType) === null
-          ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
-          : parents;
-      const below =
-        node.selectionSet === undefined
-          ? NOTHING
-          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
-      const { weight, path } = fieldCalls >= below.weight ? { weight: fieldCalls, path: [] } : below;
-      return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
-    },
-  });
-  const { path } = dearestOf(schema.getRootType(operation.operation), operation.selectionSet, 1);
+  const dearestOf = (fields: readonly FieldPlan[], parents: number): WeighedField =>
+    fields
+      .map((field) => {
+        const { key, definition } = field;
+        const args = argumentsOf(field, variables);
+        const { itemType } = definition.extensions;
+        const fieldCalls = isToRoute(costOf(definition)) ? parents * ownWeight(definition, args) : 0;
+        const { name } = itemType ?? getNamedType(definition.type);
+        const all = USUAL_ITEMS[name] ?? Number.POSITIVE_INFINITY;
+        const items = itemType === undefined ? parents : Math.min(parents, all) * itemsOf(name, args);
+        const below = dearestOf(field.below, Math.min(items, all));
+        const { weight, path } = fieldCalls >= below.weight ? { weight: fieldCalls, path: [] } : below;
+        return weight === 0 ? NOTHING : { weight, path: [key, ...path] };
+      })
+      .reduce((a, b) => (b.weight > a.weight ? b : a), NOTHING);
+  const { path } = dearestOf(root.selected, 1);
   return path.length === 0 ? null : path.join('.');
 }
 
@@ -65,11 +52,7 @@ function mayCall(route: string): (cost: FieldCost) => boolean {
 }
 
 /** The weight for each object that has the field: rows of figures, or 1 for any other call. */
-function ownWeight(
-  field: GraphQLField<unknown, unknown>,
-  args: Readonly<Record<string, unknown>>,
-  isList: boolean,
-): number {
+function ownWeight(field: GraphQLField<unknown, unknown>, args: Arguments): number {
   const cost = costOf(field);
   // Lists are loaded once for all objects, so they weigh least.
   if (cost === 'ONCE') return Number.MIN_VALUE;
@@ -80,11 +63,11 @@ function ownWeight(
   };
   const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
   const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
-  const isSeries = isList && (args.latest !== true || args.toYear != null);
+  const isSeries = field.extensions.itemType !== undefined && (args.latest !== true || args.toYear != null);
   return codes * keys * (isSeries ? SERIES_ROWS : 1);
 }
 
-function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
+function itemsOf(typeName: string, args: Arguments): number {
   for (const [name, value] of Object.entries(args)) {
     if (name !== 'orderBy' && Array.isArray(value)) return value.length;
   }

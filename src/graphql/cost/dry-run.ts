@@ -35,7 +35,7 @@ import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
  */
 export function openDryRun(
   parts: PricingParts,
-  { caller, document }: PricedOperation,
+  { caller, plan, variables }: PricedOperation,
   { supposed, share }: Supposition,
   learned: Learned,
   tally: Tally,
@@ -66,7 +66,7 @@ export function openDryRun(
       },
     },
   };
-  const { isDeriving } = certaintyOf(document, parts.schema);
+  const { isDeriving } = certaintyOf(plan, variables);
   const mayBeSpared = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
   const figures = createLoneFigures(dry, (next) => {
     const counting = talliedStage(next, planning.learned, isDeriving, tally);

@@ -1,15 +1,12 @@
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { FiguresParts } from '../../observations/client.ts';
 import type { TickersLearned } from '../../observations/loaders/tickers.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { Plan } from '../execution/plan.ts';
-import type { openGivenLists } from './bound.ts';
+import type { openGivenLists } from './given-lists.ts';
 
 export interface PricedOperation {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
   readonly plan: Plan;
@@ -17,7 +14,6 @@ export interface PricedOperation {
 
 export interface PricingParts {
   readonly figures: FiguresParts;
-  readonly schema: GraphQLSchema;
   readonly given: ReturnType<typeof openGivenLists>;
   readonly tickersLearned: TickersLearned;
   readonly maxUpstreamCalls: number;

@@ -4,7 +4,6 @@ import { limitsOf } from '../../observations/planner/modes.ts';
 import { countries, etlStatus, indicators, observations, tickers } from '../../service/endpoints.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Warning, Warnings } from '../../shared/warnings.ts';
-import { fragmentsIn } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { formatError, originalOf } from '../schema/errors.ts';
@@ -119,13 +118,13 @@ async function priceOf(
 type Price = Awaited<ReturnType<typeof priceOf>>;
 
 function tallyFor(
-  { document, operation, variables, caller }: PricedOperation,
+  { plan, variables, caller }: PricedOperation,
   learned: Learned,
   isExplained: boolean,
   parts: PricingParts,
 ): Tally {
-  const { schema, figures, maxUpstreamCalls: limit } = parts;
-  const { isOpenEnded, asksBelowRecords } = certaintyOf(document, schema);
+  const { figures, maxUpstreamCalls: limit } = parts;
+  const { isOpenEnded, asksBelowRecords } = certaintyOf(plan, variables);
   return openTally({
     limit,
     isExplained,
@@ -137,10 +136,7 @@ function tallyFor(
       learned.seriesRows,
       learned.rowsWithin,
     ),
-    dearest(route) {
-      const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
-      return dearestField(schema, operation, scope, route);
-    },
+    dearest: (route) => dearestField(plan, variables, route),
   });
 }
 

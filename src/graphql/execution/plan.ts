@@ -31,6 +31,7 @@ import {
   type ResponsePath,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
   type ValueNode,
   visit,
 } from 'graphql';
@@ -171,6 +172,8 @@ export interface Plan {
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
+  /** With the deferred fields, without those of introspection. */
+  readonly selected: readonly FieldPlan[];
   /** Null until the first objects: most plans have selections that are never reached. */
   builder: ObjectBuilder | null;
   /** For each object; see `introspectionLength`. */
@@ -210,6 +213,8 @@ export interface FieldPlan {
   /** How the field gets its value. A leaf property is read when the response is built, and has no column. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
+  /** The `selected` fields of the objects that it may yield, of all types that they can have. */
+  readonly below: readonly FieldPlan[];
   /** Coerced; null if they have variables. */
   readonly args: Record<string, unknown> | null;
 }
@@ -234,7 +239,7 @@ interface ObjectShape extends Nullable {
 export interface AbstractShape extends Nullable {
   readonly kind: 'abstract';
   readonly type: GraphQLAbstractType;
-  readonly planOf: (type: GraphQLObjectType) => ObjectPlan;
+  readonly plans: ReadonlyMap<GraphQLObjectType, ObjectPlan>;
 }
 
 export interface ListShape extends Nullable {
@@ -272,7 +277,7 @@ export function planOperation(
 ): Plan {
   const rootType = schema.getRootType(operation.operation) as GraphQLObjectType;
   const fragments = fragmentsIn(document);
-  const planner = new Planner(rootType, {
+  const planner = new Planner(schema, rootType, {
     select: (type, nodes) => ({
       fields:
         nodes === null
@@ -286,11 +291,13 @@ export function planOperation(
 
 class Planner {
   readonly withoutDefer: FieldCollector;
+  readonly #schema: GraphQLSchema;
   readonly #rootType: GraphQLObjectType;
   /** A fragment spread under many parents shares its arguments. */
   readonly #argsByNode = new Map<FieldNode, Pick<FieldPlan, 'definition' | 'args'>>();
 
-  constructor(rootType: GraphQLObjectType, withoutDefer: FieldCollector) {
+  constructor(schema: GraphQLSchema, rootType: GraphQLObjectType, withoutDefer: FieldCollector) {
+    this.#schema = schema;
     this.#rootType = rootType;
     this.withoutDefer = withoutDefer;
   }
@@ -347,13 +354,16 @@ class Planner {
     if (name === '__typename')
       return {
         by: 'typename',
+        definition: TypeNameMetaFieldDef,
+        shape: this.#shapeOf(TypeNameMetaFieldDef.type, nodes, collector),
+        below: [],
         isIntrospection: false,
         args: {},
         key,
         name,
         parentType,
         nodes,
-      } as unknown as FieldPlan;
+      };
     const isRoot = parentType === this.#rootType;
     const meta = isRoot ? META_FIELDS.find((field) => field.name === name) : undefined;
     const definition = meta ?? parentType.getFields()[name];
@@ -379,6 +389,7 @@ class Planner {
       nodes,
       by,
       shape,
+      below: selectedBelow(shape),
       args,
     };
   }
@@ -402,15 +413,24 @@ class Planner {
     if (isObjectType(type))
       return { kind: 'object', isNonNull, plan: this.planSelected(type, nodes, collector) };
     if (isInterfaceType(type) || isUnionType(type)) {
-      const plans = new Map<GraphQLObjectType, ObjectPlan>();
-      const planOf = (concrete: GraphQLObjectType): ObjectPlan => {
-        const plan = plans.get(concrete) ?? this.planSelected(concrete, nodes, collector);
-        plans.set(concrete, plan);
-        return plan;
-      };
-      return { kind: 'abstract', isNonNull, type, planOf };
+      const types = this.#schema.getPossibleTypes(type);
+      const plans = new Map(types.map((one) => [one, this.planSelected(one, nodes, collector)]));
+      return { kind: 'abstract', isNonNull, type, plans };
     }
     throw new TypeError(`No value can have the type ${String(outer)}.`);
+  }
+}
+
+function selectedBelow(shape: Shape): readonly FieldPlan[] {
+  switch (shape.kind) {
+    case 'leaf':
+      return [];
+    case 'object':
+      return shape.plan.selected;
+    case 'list':
+      return selectedBelow(shape.item);
+    case 'abstract':
+      return [...shape.plans.values()].flatMap(({ selected }) => selected);
   }
 }
 
@@ -420,9 +440,11 @@ function objectPlan(
   deferral: ObjectDeferral | undefined,
   error?: GraphQLError,
 ): ObjectPlan {
+  const deferred = deferral?.groups.flatMap(({ plan }) => plan.fields) ?? [];
   return {
     type,
     fields,
+    selected: [...fields, ...deferred].filter(({ name }) => !name.startsWith('__')),
     builder: null,
     introspectionLength: introspectionLength(type, fields),
     deferral,

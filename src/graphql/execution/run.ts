@@ -3,9 +3,9 @@ import {
   type FieldNode,
   type GraphQLAbstractType,
   type GraphQLError,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   getArgumentValues,
-  isObjectType,
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { isIterableObject } from 'graphql/jsutils/isIterableObject.js';
@@ -383,6 +383,7 @@ export class Run {
     const column = new AbstractColumn(shape, holder, values.length);
     const { type } = shape;
     const { context, plan } = this.#parts;
+    const { schema } = plan;
     const resolveType = type.resolveType ?? defaultTypeResolver;
     const info = this.#infoOf(field, holder);
     const present = values.map((value, slot) => this.#presentValue(field, column, value, slot));
@@ -399,9 +400,10 @@ export class Run {
         const object = present[slot] as object | null;
         if (object === null) continue;
         const name = types[slot];
-        const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
-        if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
-          const plan = this.#planFor(shape.planOf(concrete), present.length);
+        const concrete = typeof name === 'string' ? schema.getType(name) : undefined;
+        const possible = shape.plans.get(concrete as GraphQLObjectType);
+        if (possible !== undefined) {
+          const plan = this.#planFor(possible, present.length);
           if (plan.error === undefined) column.choose(slot, plan, object);
           else this.#errors.fail(field, plan.error, holder, slot, column);
         } else {

@@ -33,22 +33,17 @@ export class Execution {
     planned: PlannedOperation,
     { context: { caller } }: OperationRun,
   ): Promise<GraphQLError | null> | null {
-    const { prepared, variables, plan } = planned;
     if (caller.offline !== undefined || !this.#isWide(planned)) return null;
-    const { document, operation } = prepared;
-    const priced = { document, operation, variables, caller, plan };
+    const { variables, plan } = planned;
     return this.#openPricing(false)
-      .then((pricing) => pricing.refusalOf(priced))
+      .then((pricing) => pricing.refusalOf({ variables, caller, plan }))
       .then((refusal) => refusal && errorOf(refusal, 400));
   }
 
   /** Returns the error if it is too expensive to be priced. */
-  async explain(
-    { prepared: { document, operation }, variables, plan }: PlannedOperation,
-    { context: { caller, warnings } }: OperationRun,
-  ) {
+  async explain({ variables, plan }: PlannedOperation, { context: { caller, warnings } }: OperationRun) {
     const pricing = await this.#openPricing(caller.offline !== undefined);
-    const explained = await pricing.explain({ document, operation, variables, caller, plan }, warnings);
+    const explained = await pricing.explain({ variables, caller, plan }, warnings);
     return explained instanceof Failure ? errorOf(explained, 400) : explained;
   }
 

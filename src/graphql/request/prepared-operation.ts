@@ -7,7 +7,7 @@ import {
 import type { Learned } from '../../observations/planner/learned.ts';
 import { boundOf, DOCUMENTED } from '../cost/bound.ts';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
-import { leadsToFigures, type SelectionScope } from '../schema/selection.ts';
+import { leadToFigures } from '../schema/selection.ts';
 
 const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
@@ -51,8 +51,7 @@ export function prepareOperation(
     const cachedPlan = plans.get(signature);
     if (cachedPlan !== undefined) return cachedPlan;
     const plan = planOperation(schema, document, operation, variables);
-    const leads = leadsToFigures(plan.root.type, operation.selectionSet, scopeOf(plan, variables));
-    const made = { plan, leadsToFigures: leads, bounded: null };
+    const made = { plan, leadsToFigures: leadToFigures(plan.root.selected), bounded: null };
     if (plans.size === MAX_PLANS) plans.clear();
     plans.set(signature, made);
     return made;
@@ -63,7 +62,7 @@ export function prepareOperation(
     const { plan, bounded } = planned;
     const isSame = bounded?.sizes.countries === sizes.countries && bounded.sizes.metrics === sizes.metrics;
     if (bounded !== null && isSame) return bounded.bound;
-    const bound = boundOf(schema, operation, scopeOf(plan, variables), sizes);
+    const bound = boundOf(plan, variables, sizes);
     if (definitions.length === 0) planned.bounded = { sizes, bound };
     return bound;
   }
@@ -89,8 +88,4 @@ export function prepareOperation(
 
 function sizesOf({ listed }: Learned) {
   return { countries: listed.countries.size, metrics: listed.metrics.size };
-}
-
-function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
-  return { schema, fragments, variableValues: { ...variables } };
 }

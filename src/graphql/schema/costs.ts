@@ -1,17 +1,20 @@
 import {
   defaultFieldResolver,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isInterfaceType,
+  isListType,
   isObjectType,
 } from 'graphql';
 import { objectTypesOf } from './object-types.ts';
-import { costOf, type FieldCost, type takeCosts } from './selection.ts';
+import { costOf, type FieldCost, rowTypeOf, type takeCosts } from './selection.ts';
 
-/** Writes costs on fields, and on types how their objects are found. Call once resolvers are attached. */
+/** Writes costs and types of items on fields, and on types how their objects are found. Call once resolvers are attached. */
 export function writeCosts(schema: GraphQLSchema, said: ReturnType<typeof takeCosts>['said']): void {
   for (const type of objectTypesOf(schema))
     for (const field of Object.values(type.getFields()))
@@ -40,6 +43,14 @@ function writeTypes(schema: GraphQLSchema): void {
     const isFoundById = entities.includes(type) && !types.has(type);
     type.extensions = { ...type.extensions, isFoundById, ...(rowType && { rowType }) };
   }
+  for (const type of objectTypesOf(schema))
+    for (const field of Object.values(type.getFields()))
+      field.extensions = { ...field.extensions, itemType: rowTypeOf(type) ? undefined : itemTypeOf(field) };
+}
+
+function itemTypeOf({ type }: GraphQLField<unknown, unknown>): GraphQLNamedType | undefined {
+  const named = getNamedType(type);
+  return rowTypeOf(named) ?? (isListType(getNullableType(type)) ? named : undefined);
 }
 
 function rowTypeIn(type: GraphQLObjectType): GraphQLObjectType | null {

@@ -13,6 +13,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
+  getArgumentValues,
   getDirectiveValues,
   getNamedType,
   type InlineFragmentNode,
@@ -26,6 +27,7 @@ import {
   visit,
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
+import type { FieldPlan } from '../execution/plan.ts';
 import type { UpstreamTake } from './generated.ts';
 
 /**
@@ -38,6 +40,8 @@ export type FieldCost = UpstreamTake | 'REFERENCED' | 'UNSAID';
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     cost?: FieldCost;
+    /** Of a list, or of a connection, whose pages hold no more. Undefined for the lists of a page. */
+    itemType?: GraphQLNamedType | undefined;
   }
   interface GraphQLObjectTypeExtensions {
     /** Of a connection. */
@@ -111,6 +115,23 @@ interface FieldScope extends SelectionScope {
   readonly fieldNodes: readonly FieldNode[];
 }
 
+export type Variables = Readonly<Record<string, unknown>>;
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Empty if the arguments are invalid, which the run reports before any call. */
+export function argumentsOf({ args, definition, nodes }: FieldPlan, variables: Variables): Arguments {
+  try {
+    return args ?? getArgumentValues(definition, nodes[0] as FieldNode, variables);
+  } catch {
+    return {};
+  }
+}
+
+/** True if any of the fields, or of those below them, asks for figures. */
+export function leadToFigures(fields: readonly FieldPlan[]): boolean {
+  return fields.some(({ definition, below }) => asksForFigures(definition) || leadToFigures(below));
+}
+
 /** A list or a connection. */
 export interface RowsField extends FieldScope {
   readonly returnType: GraphQLOutputType;
@@ -138,13 +159,13 @@ export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<
   const byType = namesByType(info);
   let names = byType.get(typeName);
   if (names === undefined) {
-    names = fieldsIn(info, typeName);
+    names = namesIn(info, typeName);
     byType.set(typeName, names);
   }
   return names;
 }
 
-function fieldsIn(info: FieldScope, typeName: string): ReadonlySet<string> {
+function namesIn(info: FieldScope, typeName: string): ReadonlySet<string> {
   const names = new Set<string>();
   const seen = new Set<SelectionSetNode>();
   const visit = (set: SelectionSetNode | undefined): void => {
@@ -264,7 +285,7 @@ function selectionSetOf(
 }
 
 /** Null conditions are left for execution to report. */
-export function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
+function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
   if (!selection.directives?.length) return false;
   try {
     return (
