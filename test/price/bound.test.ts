@@ -145,3 +145,24 @@ it('the bound of calls remembers no more lists than there is room for, however l
   }
   expect(heapBytes() - before).toBeLessThan(32_000_000);
 });
+
+it('with little room left, a list is remembered when it comes for the second time', async () => {
+  const given = openGivenLists([]);
+  const call = { route: '/v1/indicators', target: '/v1/indicators', isPublic: false } as never;
+  const receive = async (key: string, receivedAt = 0) => {
+    const body = Array.from({ length: 2_000 }, (_, i) => ({ key: `key ${i}`, name: `A name ${i}` }));
+    const send = given.notedListsStage(async () => ({ status: 200, headers: {}, body, receivedAt }));
+    await send(call, { caller: callerOf(key) } as never);
+    return body;
+  };
+  const knows = (key: string) => given.of(callerOf(key).tenant, call) !== undefined;
+  await receive('first');
+  expect(knows('first')).toBe(true);
+  for (let i = 0; i < 500; i += 1) await receive(`key ${i}`);
+  expect([knows('first'), knows('key 499')]).toEqual([true, false]);
+  await receive('key 499');
+  expect(knows('key 499')).toBe(true);
+  // A list that is kept is still renewed.
+  const renewed = await receive('first', 60_000);
+  expect(given.of(callerOf('first').tenant, call)).toBe(renewed);
+});
