@@ -1,15 +1,9 @@
-import { type Look, PLAIN } from './chart/plain-look.ts';
+import { type Look, PLAIN, type TabLook } from './chart/plain-look.ts';
 import { shownTab } from './exchange.ts';
 import { createStore, useStore } from './store.ts';
 import { tabStorage } from './tab-storage.ts';
 
 export type { Look };
-
-/** Choices for the answer of a tab: its pictures by their keys. */
-export interface TabLook {
-  readonly isTable: boolean;
-  readonly pictures: Readonly<Record<string, Partial<Look>>>;
-}
 
 const UNTOUCHED: TabLook = { isTable: false, pictures: {} };
 

@@ -31,6 +31,7 @@ import {
 } from './chart/dots.ts';
 import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
+import { chosenOf } from './chart/lines.ts';
 import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
@@ -61,6 +62,8 @@ interface At {
 
 /** One picture, ready to be drawn, and its facts. */
 interface Subject {
+  /** Names of its lines; null if it has none. */
+  readonly names: readonly string[] | null;
   readonly figures: readonly Figure[];
   readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages' | 'image' | 'sizes'>;
   /** @param remarks further notes */
@@ -72,7 +75,7 @@ function subjectOf(pictures: readonly Picture[], look: PictureLook): Subject | n
 }
 
 function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | null {
-  const { indicator, highlight = [], focus = null, isShared = false } = given;
+  const { indicator } = given;
   const isMeant = ({ figures }: Picture) => figures.some((figure) => figure.indicator === indicator);
   const drawable = pictures.map(alone).filter(({ kind }) => kind !== 'values');
   const whole = indicator === undefined ? drawable[0] : drawable.find(isMeant);
@@ -86,7 +89,9 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
   const shown = shownAs(left, look, canMap(left));
   const picture = drawnOf(left, shown, look);
   if (picture.kind === 'values') return null;
+  const names = picture.kind === 'lines' ? picture.lines.map(({ name }) => name) : null;
   return {
+    names,
     figures: figuresOf(picture, shown),
     said: {
       title: picture.title,
@@ -99,7 +104,8 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
     },
     draw(at, ...remarks) {
       const remarked = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
-      return posterOf(remarked, shown, highlight, isSynthetic, { focus, isShared }, at);
+      const { focus, isShared } = look;
+      return posterOf(remarked, shown, chosenOf(look), isSynthetic, { focus, isShared }, at);
     },
   };
 }
@@ -115,6 +121,7 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
   const subtitle = subtitleOf(pairs, year);
   const notes = [...originOf(figures, isSynthetic), ...remarks];
   return {
+    names: null,
     figures,
     said: { title, subtitle, notes, words: wordsOf(pairs, x, y), otherPictures: [] },
     draw(at, ...further) {
@@ -187,6 +194,15 @@ function warningsIn({ errors = [], extensions: { warnings = [] } = {} }: GivenAn
   return [...new Set(messages)].slice(0, MAX_WARNINGS);
 }
 
+/** Names that an unknown one is told. */
+const MAX_KNOWN = 60;
+
+function unknownIn({ named = [] }: DrawingOrder, subject: Subject | null): Drawing['unknown'] {
+  const known = subject?.names ?? null;
+  const name = named.find((one) => known?.includes(one) === false);
+  return known === null || name === undefined ? undefined : { name, known: known.slice(0, MAX_KNOWN) };
+}
+
 async function drawn(order: DrawingOrder): Promise<Drawing> {
   const {
     form,
@@ -208,6 +224,8 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   const asked = askedIn(query, variables, operationName);
   const pictures = picturesOf(figures, asked);
   const subject = subjectOf(pictures, look);
+  const unknown = unknownIn(order, subject);
+  if (unknown !== undefined) return { width: 0, height: 0, bytes: null, facts: null, warnings, unknown };
   const at = { width, colours: theme === 'dark' ? DARK : LIGHT, isBare, heading };
   const svg = subject?.draw(at);
   if (subject == null || svg == null) return { width: 0, height: 0, bytes: null, facts: null, warnings };

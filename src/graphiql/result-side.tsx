@@ -13,10 +13,11 @@ import { OfflineBar } from './offline-bar.tsx';
 import { isComing, PartsBar } from './parts-bar.tsx';
 import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
+import type { Side } from './side.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
 import { toRun } from './tools.ts';
-import { isMedium, isSideChosen, isWide, type Side, side, useNarrow } from './view.ts';
+import { isMedium, isSideChosen, isWide, side, useNarrow } from './view.ts';
 
 /** Charts and maps come with a library of their own, loaded when the pane is first opened. */
 const ChartPane = lazy(loadCharts);

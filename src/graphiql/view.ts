@@ -1,12 +1,7 @@
 import { useSyncExternalStore } from 'react';
+import type { Side } from './side.ts';
 import { createStore } from './store.ts';
 import { tabStorage } from './tab-storage.ts';
-
-/**
- * A view of an operation at the right; `query` is the operation itself, for a page without room for two
- * sides.
- */
-export type Side = 'query' | 'answer' | 'picture' | 'cost' | 'errors';
 
 export const side = createStore<Side>(tabStorage.read('side') ?? 'answer');
 

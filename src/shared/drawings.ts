@@ -43,6 +43,8 @@ export interface DrawingOrder {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly body: string;
   readonly look: PictureLook;
+  /** Names of lines that somebody gives by hand, so that an unknown one is refused. */
+  readonly named?: readonly string[];
   readonly theme: 'light' | 'dark';
   /** Pixels. */
   readonly width: number;
@@ -86,6 +88,8 @@ export interface Drawing {
   readonly facts: PictureFacts | null;
   /** What the answer lacks, in words for a page. */
   readonly warnings: readonly string[];
+  /** Set if nothing is drawn, since no line has such a name. */
+  readonly unknown?: { readonly name: string; readonly known: readonly string[] } | undefined;
 }
 
 export type Drawn = { readonly drawing: Drawing } | { readonly error: string };

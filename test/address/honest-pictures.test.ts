@@ -98,6 +98,30 @@ describe('a picture by address', () => {
     expect(areas(await svgOf('bands.svg?picture.removed=ZA'))).toHaveLength(3);
   });
 
+  it('a picture by address brings the line that stands out into view, however low it ranks', async () => {
+    const linesOf = (svg: string) =>
+      new Set([...svg.matchAll(/data-line="([^"]*)"/g)].map(([, name]) => name));
+    const legendOf = (svg: string) => [...svg.matchAll(/data-legend="([^"]*)"/g)].map(([, name]) => name);
+    expect(legendOf(await svgOf('all.svg'))).not.toContain('Lesotho');
+    const focused = await svgOf('all.svg?picture.focus=Lesotho');
+    expect(legendOf(focused)).toContain('Lesotho');
+    expect(linesOf(focused)).toContain('Lesotho');
+  });
+
+  it.each(['svg', 'png', ''])(
+    'a picture by address is refused where no line has the name that is to stand out, as %s',
+    async (form) => {
+      for (const name of ['focus', 'highlight']) {
+        const refused = await program.at(`/c/bands${form === '' ? '' : `.${form}`}?picture.${name}=Atlantis`);
+        expect(refused.status).toBe(400);
+        expect(plain(await refused.text())).toMatch(
+          /No line of this picture is named .{1,6}Atlantis.{1,6}; there are (Ghana|Kenya|Nigeria|South Africa), /,
+        );
+      }
+      expect((await program.at('/c/bands?picture.focus=Ghana')).status).toBe(200);
+    },
+  );
+
   it('a picture by address is one image with a title and words for those who do not see it', async () => {
     const svg = await svgOf('ranking.svg');
     expect(svg).toMatch(/^<svg[^>]* role="img"/);

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { lastExchange, shownTab } from '../exchange.ts';
 import { copied } from '../share/clipboard.ts';
 import { linkTo } from '../share/link.ts';
-import { seenAsText, seenIn } from '../share/seen.ts';
+import { seenIn } from '../share/seen.ts';
+import { seenAsText } from '../share/seen-text.ts';
 import { citationsOf } from './citation.ts';
 import type { Figure } from './figures.ts';
 

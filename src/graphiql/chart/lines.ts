@@ -30,6 +30,16 @@ const MAX_DOTS = 1000;
 /** Pixels between the points of a line, below which they would hide it. */
 const DOT_ROOM = 7;
 
+/** The names that have a colour before all others: the line that stands out is among them, so that it is in view. */
+export function chosenOf({ highlight, focus }: Choice): readonly string[] {
+  return focus === null || highlight.includes(focus) ? highlight : [focus, ...highlight];
+}
+
+interface Choice {
+  readonly highlight: readonly string[];
+  readonly focus: string | null;
+}
+
 /** Colours of the lines that have one, by name. */
 export function lineColours(
   picture: LinesPicture,

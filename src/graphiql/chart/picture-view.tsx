@@ -12,7 +12,7 @@ import { readableTableOf, readableWideTableOf, tableOf, wideTableOf } from './cs
 import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
 import { FurtherCountry } from './further-country.tsx';
-import { lineColours } from './lines.ts';
+import { chosenOf, lineColours } from './lines.ts';
 import { Members } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
@@ -50,7 +50,7 @@ export function PictureView({
   );
   const { isShared, focus } = look;
   const scales = useMemo(() => ({ isShared, focus }), [isShared, focus]);
-  const chosen = look.highlight;
+  const chosen = useMemo(() => chosenOf(look), [look]);
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
   const pages = useMemo(() => [...pagesOf(picture.figures)], [picture]);

@@ -35,3 +35,9 @@ export const PLAIN: Look = {
   year: null,
   scope: 'ALL',
 };
+
+/** Choices for the answer of a tab: its pictures by their keys. */
+export interface TabLook {
+  readonly isTable: boolean;
+  readonly pictures: Readonly<Record<string, Partial<Look>>>;
+}

@@ -1,5 +1,5 @@
 import { createStore } from '../store.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './seen-text.ts';
 
 /** The text of the operation that the last link brought; null if none did. */
 export const followed = createStore<string | null>(null);

@@ -11,7 +11,8 @@ import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { asEmbed, lookParameters, withoutFrame } from './embed.ts';
 import { linkTo, MAX_LINK, warningOf } from './link.ts';
-import { seenAsText, seenIn } from './seen.ts';
+import { seenIn } from './seen.ts';
+import { seenAsText } from './seen-text.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
 
 const LINK = 'Link';

@@ -5,7 +5,8 @@ import { useOpen } from '../tools.ts';
 import { side } from '../view.ts';
 import { followed, toSee } from './followed.ts';
 import { sharedIn } from './link.ts';
-import { see, seenOf } from './seen.ts';
+import { see } from './seen.ts';
+import { seenOf } from './seen-text.ts';
 
 /** Opens the operation of a link in a tab, and takes it out of the address. It runs once somebody runs it. */
 export function useSharedTab(): void {

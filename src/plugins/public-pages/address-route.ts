@@ -75,6 +75,9 @@ const EMBED_SECONDS = 3_600;
  */
 const MAX_GIVEN = 7_500;
 
+/** Parameters whose values are names of lines. */
+const NAMES_OF_LINES: ReadonlySet<string> = new Set(['picture.focus', 'picture.highlight']);
+
 /** Milliseconds for which names of sources, or their absence, are cached. */
 const NAMES_MS = 60_000;
 const NO_NAMES: SourceNames = new Map();
@@ -331,6 +334,7 @@ class PublicAddress {
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, { body, name, sourceNames });
+    if (drawing.unknown !== undefined) throw unknownLine(drawing.unknown);
     if (isPage)
       return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#means.script, attribution));
     if (drawing.bytes === null) {
@@ -343,7 +347,7 @@ class PublicAddress {
   }
 
   async #draw(
-    { request, document, form, variables, look, drawnText: query }: Visit,
+    { request, document, form, variables, look, given, drawnText: query }: Visit,
     { body, name, sourceNames }: { body: string; name: string; sourceNames: SourceNames },
   ): Promise<Drawing> {
     if (body.length > pictureBounds(this.#host.config).answerBytes)
@@ -368,7 +372,10 @@ class PublicAddress {
             isBare,
             hasTips,
           } as const);
-    const drawn = { query, operationName, variables, body, look: look.picture, heading, sourceNames };
+    const named = [...new URLSearchParams(given)]
+      .filter(([key]) => NAMES_OF_LINES.has(key))
+      .map(([, line]) => line);
+    const drawn = { query, operationName, variables, body, look: look.picture, named, heading, sourceNames };
     return this.#means.drawings.get(name, { ...drawn, ...asked }, visitor);
   }
 
@@ -462,6 +469,11 @@ function cachingOf({ headers }: GatewayResponse): string {
 function searchOf(url: string): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at === -1 ? '' : url.slice(at));
+}
+
+function unknownLine({ name, known }: NonNullable<Drawing['unknown']>): Failure {
+  const words = `No line of this picture is named ${JSON.stringify(excerpt(name, 100))}; there are ${known.join(', ')}.`;
+  return new Failure('BAD_USER_INPUT', excerpt(words, 2_000));
 }
 
 function pixelsIn(text = ''): number {
