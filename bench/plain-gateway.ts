@@ -1,7 +1,18 @@
-import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  defaultFieldResolver,
+  type ExecutionResult,
+  execute,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  Kind,
+  type ResponsePath,
+} from 'graphql';
+import { type FieldPlan, type Plan, planOperation } from '../src/graphql/execution/plan.ts';
 import { batches, resolvers } from '../src/graphql/resolvers/generated.ts';
 import { entities } from '../src/graphql/resolvers/nodes.ts';
 import type { GraphContext } from '../src/graphql/schema/context.ts';
+import { objectTypesOf } from '../src/graphql/schema/object-types.ts';
 import { createSchema } from '../src/graphql/schema/schema.ts';
 import { Tenants } from '../src/keys/tenant.ts';
 import { ALONE, NO_TENANT_CACHE } from '../src/keys/tenant-cache.ts';
@@ -26,6 +37,31 @@ const MAX_ROWS = 1000;
 /** The length of a series that a careful author assumes, in rows. */
 const SERIES_ROWS = 77;
 
+/** Gives resolvers the plan of their field, which graphql-js doesn't make. */
+function provideFields(schema: GraphQLSchema): void {
+  const plans = new WeakMap<object, Plan>();
+  const planIn = ({ operation, fragments, variableValues }: GraphQLResolveInfo): Plan => {
+    const definitions = [operation, ...Object.values(fragments)];
+    const plan =
+      plans.get(variableValues) ??
+      planOperation(schema, { kind: Kind.DOCUMENT, definitions }, operation, variableValues);
+    plans.set(variableValues, plan);
+    return plan;
+  };
+  const fieldAt = (plan: Plan, { prev, key, typename }: ResponsePath): FieldPlan | undefined => {
+    if (typeof key === 'number') return prev && fieldAt(plan, prev);
+    const beside = prev === undefined ? plan.root.selected : fieldAt(plan, prev)?.below;
+    return beside?.find((field) => field.key === key && field.parentType.name === typename);
+  };
+  for (const type of objectTypesOf(schema))
+    for (const field of Object.values(type.getFields())) {
+      const { resolve } = field;
+      if (resolve === undefined || resolve === defaultFieldResolver) continue;
+      field.resolve = (source, args, context, info) =>
+        resolve(source, args, context, Object.assign(info, { field: fieldAt(planIn(info), info.path) }));
+    }
+}
+
 /**
  * A gateway as a good team writes it by hand: the same schema, resolvers and REST client, and a DataLoader for figures with
  * its default scheduling. Each batch makes one data call for latest figures and one for series, for all countries and
@@ -48,6 +84,7 @@ export function createPlainGateway(upstreamUrl: string) {
     freshness: { ttlMs: 0, staleMs: 0 },
   });
   const schema: GraphQLSchema = createSchema({ resolvers, entities, batches });
+  provideFields(schema);
 
   async function fetchKind(
     mode: Mode,

@@ -45,7 +45,7 @@ export function boundOf(
   const boundOfAll = (fields: readonly FieldPlan[], parents: number | null): Bound =>
     fields
       .map((field) => {
-        const args = field.args ?? argumentsOf(field, variables);
+        const args = field.args ?? argumentsOf(field, variables) ?? {};
         const { itemType } = field.definition.extensions;
         const items = itemType === undefined ? (parents ?? 1) : mostOf(itemType, args, sizes);
         return both(ownBound(field, args, parents, schema, sizes), boundOfAll(field.below, items));

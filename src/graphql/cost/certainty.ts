@@ -9,7 +9,7 @@ export function certaintyOf({ root, schema }: Plan, variables: Variables) {
     for (const field of fields) {
       const cost = costOf(field.definition);
       isOpenEnded ||= cost === 'IDENTIFIED' || cost === 'UNSAID';
-      isOpenEnded ||= cost === 'REFERENCED' && !areByKeys(argumentsOf(field, variables), schema);
+      isOpenEnded ||= cost === 'REFERENCED' && !areByKeys(argumentsOf(field, variables) ?? {}, schema);
       isDeriving ||= cost === 'FIGURES' && field.parentType.name === 'Observation';
       asksBelowRecords ||= cost === 'FIGURES' && isBelowRecord;
       look(field.below, isBelowRecord || cost === 'EACH');

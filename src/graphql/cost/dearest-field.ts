@@ -29,7 +29,7 @@ export function dearestField({ root }: Plan, variables: Variables, route: string
     fields
       .map((field) => {
         const { key, definition } = field;
-        const args = argumentsOf(field, variables);
+        const args = argumentsOf(field, variables) ?? {};
         const { itemType } = definition.extensions;
         const fieldCalls = isToRoute(costOf(definition)) ? parents * ownWeight(definition, args) : 0;
         const { name } = itemType ?? getNamedType(definition.type);

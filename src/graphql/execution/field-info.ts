@@ -4,11 +4,19 @@ import type { Holder } from './positions.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
+declare module 'graphql' {
+  interface GraphQLResolveInfo {
+    /** The field that is being resolved; graphql-js has none. */
+    readonly field: FieldPlan;
+  }
+}
+
 /** Without the members that other packages declare, and that graphql-js 16 doesn't set. */
 type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
 /** One object for all objects that a field is resolved on, in turn: a resolver has to read `path` before it returns. */
 export class FieldInfo implements OwnInfo {
+  readonly field: FieldPlan;
   readonly fieldName: string;
   readonly fieldNodes: FieldPlan['nodes'];
   readonly returnType: GraphQLOutputType;
@@ -28,6 +36,7 @@ export class FieldInfo implements OwnInfo {
     field: FieldPlan,
     holder: Holder,
   ) {
+    this.field = field;
     this.fieldName = field.name;
     this.fieldNodes = field.nodes;
     this.returnType = field.definition.type;

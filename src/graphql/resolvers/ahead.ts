@@ -3,29 +3,14 @@
  * while the list loads they are fetched for the countries that it most likely has: those of its last version, or those
  * that the document names. If the list lacks them, the call was wasted.
  */
-import {
-  type FieldNode,
-  type GraphQLField,
-  type GraphQLResolveInfo,
-  getArgumentValues,
-  getNamedType,
-  isAbstractType,
-  isObjectType,
-} from 'graphql';
+import { type FieldNode, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
 import { mapValue, type PromiseOrValue, whenAll } from '../../shared/async/turns.ts';
+import type { FieldPlan } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';
 import { markPrefetched } from '../schema/loading.ts';
-import {
-  asksForFigures,
-  fieldsBelow,
-  leadsToFigures,
-  perSelection,
-  type RowsField,
-  rowTypeOf,
-  scopeOfRows,
-} from '../schema/selection.ts';
+import { fieldsOfRows, leadToFigures, perField, type SelectedField } from '../schema/selection.ts';
 import { checkMetricKey, maxAgeMsOf } from './argument-checks.ts';
 import { type ObservationFilter, prefetchRows } from './observation-rows.ts';
 import { derivedOf, prefetchLatest } from './operand-prefetch.ts';
@@ -49,7 +34,7 @@ export function withPrefetchedFigures<Result extends Loaded>(
   choose: (expected: ExpectedCountries) => readonly string[],
 ): PromiseOrValue<Result> {
   if (!(loading instanceof Promise)) return loading;
-  const fields = figuresFieldsIn(info);
+  const fields = figuresFieldsIn(info.field);
   const coming = fields.length === 0 ? null : prefetchFigures(fields, context, info, choose);
   return coming === null ? loading : markPrefetched(afterAll(loading, coming));
 }
@@ -71,8 +56,7 @@ async function afterAll<Result extends Loaded>(
 }
 
 interface FiguresField {
-  readonly definition: GraphQLField<unknown, unknown>;
-  readonly nodes: RowsField['fieldNodes'];
+  readonly field: FieldPlan;
   /** Memoized if the figures don't depend on variables. */
   wanted?: WantedFigures;
 }
@@ -87,20 +71,10 @@ interface WantedFigures {
 const BY_CODE: ReadonlySet<string> = new Set(['observation', 'observations', 'observationsConnection']);
 
 /** Empty if any other field below needs figures. */
-const figuresFieldsIn = perSelection((info: GraphQLResolveInfo): readonly FiguresField[] => {
-  const named = getNamedType(info.returnType);
-  const type = isAbstractType(named) ? info.schema.getType('Country') : (rowTypeOf(named) ?? named);
-  if (!isObjectType(type)) return [];
-  const fields: FiguresField[] = [];
-  for (const nodes of fieldsBelow(scopeOfRows(info), type)) {
-    const definition = type.getFields()[nodes[0]?.name.value ?? ''];
-    if (definition === undefined) continue;
-    if (BY_CODE.has(definition.name)) fields.push({ definition, nodes });
-    else if (asksForFigures(definition)) return [];
-    else if (nodes.some((node) => leadsToFigures(getNamedType(definition.type), node.selectionSet, info)))
-      return [];
-  }
-  return fields;
+const figuresFieldsIn = perField((countries): readonly FiguresField[] => {
+  const fields = fieldsOfRows(countries).filter(({ parentType }) => parentType.name === 'Country');
+  const ofFigures = fields.filter((field) => leadToFigures([field]));
+  return ofFigures.every(({ name }) => BY_CODE.has(name)) ? ofFigures.map((field) => ({ field })) : [];
 });
 
 /** @returns null if the figures can't be fetched before the countries are known */
@@ -139,16 +113,16 @@ function prefetchFigures(
 /** @throws GraphQLError if its arguments are invalid */
 function wantedBy(selected: FiguresField, info: GraphQLResolveInfo): WantedFigures {
   if (selected.wanted !== undefined) return selected.wanted;
-  const { definition, nodes } = selected;
-  const { schema, fragments, variableValues, operation } = info;
+  const { variableValues, operation } = info;
+  const { definition, nodes } = selected.field;
   const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
-  const field = { schema, fragments, variableValues, fieldNodes: nodes, returnType: definition.type };
+  const field = { field: selected.field, variableValues };
   const wanted = definition.name === 'observation' ? latestBy(args, field) : rowsBy(args, field);
   if (!operation.variableDefinitions?.length) selected.wanted = wanted;
   return wanted;
 }
 
-function latestBy(args: object, field: RowsField): WantedFigures {
+function latestBy(args: object, field: SelectedField): WantedFigures {
   const { metricKey, maxAge } = args as CountryObservationArgs;
   checkMetricKey(metricKey);
   const [maxAgeMs, derived] = [maxAgeMsOf(maxAge), derivedOf(field)];
@@ -164,7 +138,7 @@ function latestBy(args: object, field: RowsField): WantedFigures {
 }
 
 /** @throws TypeError if the metrics come from the catalogue, which must be loaded first */
-function rowsBy(args: object, field: RowsField): WantedFigures {
+function rowsBy(args: object, field: SelectedField): WantedFigures {
   const filter = args as ObservationFilter;
   const { metricKeys } = filter;
   if (metricKeys == null) throw new TypeError('The catalogue names the metrics.');

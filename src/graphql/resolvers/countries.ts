@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, isObjectType } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { countries, countryProfile, countrySignals, governmentStructure } from '../../service/endpoints.ts';
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
@@ -7,7 +7,7 @@ import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/tu
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../schema/context.ts';
 import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../schema/generated.ts';
-import { perSelection, scopeOfRows, selectedFields } from '../schema/selection.ts';
+import { fieldsOfRows, perField } from '../schema/selection.ts';
 import { type ExpectedCountries, withPrefetchedFigures } from './ahead.ts';
 import { checkMetricKey, checkStrings, maxAgeMsOf } from './argument-checks.ts';
 import { existingNames } from './existing-names.ts';
@@ -26,7 +26,7 @@ import {
 } from './warned.ts';
 
 /** Fields that need nothing but the code. */
-const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
+const BARE_FIELDS: ReadonlySet<string> = new Set(['id', 'code']);
 
 /** Fields that come from the list, which also shows, without a further call, whether the country exists. */
 const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
@@ -38,13 +38,11 @@ interface Selected {
   readonly isFromList: boolean;
 }
 
-const selectedOf = perSelection((info: GraphQLResolveInfo): Selected => {
-  const names = [...selectedFields(scopeOfRows(info), 'Country')];
-  const { Country } = info.schema.getTypeMap();
-  const fields = isObjectType(Country) ? Country.getFields() : {};
+const selectedOf = perField((field): Selected => {
+  const fields = fieldsOfRows(field).filter(({ parentType }) => parentType.name === 'Country');
   return {
-    isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
-    isFromList: names.some((name) => FROM_LIST.has(name) || fields[name]?.extensions.ofRecord),
+    isMoreThanCode: fields.some(({ name }) => !BARE_FIELDS.has(name)),
+    isFromList: fields.some(({ name, definition }) => FROM_LIST.has(name) || definition.extensions.ofRecord),
   };
 });
 
@@ -81,7 +79,7 @@ function loadCountries(
     const all = warnedOnceLoaded(context, info, loaders.countries());
     return mapValue(all, (list) => ofRegion(list).map(countryOf));
   }
-  const selected = selectedOf(info);
+  const selected = selectedOf(info.field);
   const wanted = [...new Set(codes)];
   if (wanted.length === 0) return [];
   const alone = new Map(wanted.map((code) => [code, needsList ? null : countryWithoutList(code, selected)]));
@@ -133,7 +131,7 @@ function countryByCode(
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<CountryRef | null> {
-  const selected = selectedOf(info);
+  const selected = selectedOf(info.field);
   const alone = countryWithoutList(code, selected);
   if (alone !== null && !selected.isFromList) return alone;
   const listed = promiseTry(() =>

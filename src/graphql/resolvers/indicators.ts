@@ -1,4 +1,4 @@
-import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
+import { type FieldNode, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { indicators } from '../../service/endpoints.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
@@ -7,7 +7,7 @@ import { Failure } from '../../shared/errors.ts';
 import { infoAt } from '../execution/field-info.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';
 import type { IndicatorObservationArgs, QueryIndicatorsArgs, Resolvers } from '../schema/generated.ts';
-import { costOf, fieldsBelow, type RowsField, selectedFields } from '../schema/selection.ts';
+import { costOf, type SelectedField } from '../schema/selection.ts';
 import { checkMetricKey, checkStrings, maxAgeMsOf } from './argument-checks.ts';
 import { existingNames } from './existing-names.ts';
 import { plainFields } from './fields.ts';
@@ -66,17 +66,15 @@ function loadIndicators(
 }
 
 /** Fields that need nothing but the key. */
-const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
+const BARE_FIELDS: ReadonlySet<string> = new Set(['id', 'key']);
 
-function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
-  return schema.getType('Indicator') as GraphQLObjectType;
-}
+const fieldsOfIndicator = ({ field }: GraphQLResolveInfo) =>
+  field.below.filter(({ parentType }) => parentType.name === 'Indicator');
 
 /** True if only figures are selected: they show by themselves, without the catalogue, whether the key has any. */
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
-  const fields = indicatorIn(info).getFields();
-  const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
-  return names.length > 0 && names.every((name) => costOf(fields[name]) === 'FIGURES');
+  const fields = fieldsOfIndicator(info).filter(({ name }) => !BARE_FIELDS.has(name));
+  return fields.length > 0 && fields.every(({ definition }) => costOf(definition) === 'FIGURES');
 }
 
 /**
@@ -113,20 +111,19 @@ export function indicatorByKey(
 
 /** True if the selection yields a figure, or an error that says nothing about the key; the fields below report it. */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
-  const { schema, fragments, variableValues } = info;
-  const type = indicatorIn(info);
+  const { variableValues } = info;
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
-  for (const nodes of fieldsBelow(info, type)) {
-    const [node] = nodes;
-    const field = node === undefined ? undefined : type.getFields()[node.name.value];
-    if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
-    const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
-    const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
+  for (const field of fieldsOfIndicator(info)) {
+    const { key: name, definition, nodes, parentType } = field;
+    if (costOf(definition) !== 'FIGURES') continue;
     // Warnings are added once, at the field that has the figures.
-    const here = infoAt(info, path);
+    const here = infoAt(info, { prev: info.path, key: name, typename: parentType.name });
     loads.push(
-      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
+      promiseTry(() => {
+        const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
+        return figuresOf(key, args, context, here, { field, variableValues });
+      }),
     );
   }
   // Restored, since the fields below count these calls as well.
@@ -142,7 +139,7 @@ function figuresOf(
   { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
-  field: RowsField,
+  field: SelectedField,
 ): PromiseOrValue<readonly unknown[]> {
   if (countryCode === undefined)
     return observationRows(

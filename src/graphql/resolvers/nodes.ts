@@ -30,7 +30,7 @@ function nodeById(id: string, context: GraphContext, info: GraphQLResolveInfo): 
     const { type } = decoded;
     const finding = find(id, decoded, context, info);
     const isLoading = finding instanceof Promise && type !== 'Observation' && !isPrefetched(finding);
-    if (isLoading && gatesBatch(info)) context.batchGate.closeDuring(finding);
+    if (isLoading && gatesBatch(info.field)) context.batchGate.closeDuring(finding);
     const node = await finding;
     return node === null ? null : { ...node, __typename: type };
   };

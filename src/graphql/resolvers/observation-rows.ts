@@ -8,7 +8,7 @@ import { Failure } from '../../shared/errors.ts';
 import { infoAt } from '../execution/field-info.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { ObservationScope } from '../schema/generated.ts';
-import type { RowsField } from '../schema/selection.ts';
+import type { SelectedField } from '../schema/selection.ts';
 import { checkMetricKey, maxAgeMsOf } from './argument-checks.ts';
 import { existingNames } from './existing-names.ts';
 import { type DerivedField, derivedOf, prefetchDerived } from './operand-prefetch.ts';
@@ -49,7 +49,7 @@ type AskedRows = { readonly maxAgeMs: number; readonly derived: readonly Derived
 );
 
 /** @throws Failure BAD_USER_INPUT if the arguments make no sense */
-function askedBy(filter: ObservationFilter, field: RowsField): AskedRows {
+function askedBy(filter: ObservationFilter, field: SelectedField): AskedRows {
   const { metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
@@ -97,7 +97,7 @@ export function prefetchRows(
   codes: readonly string[],
   keys: readonly string[],
   context: GraphContext,
-  field: RowsField,
+  field: SelectedField,
 ): PromiseOrValue<unknown> {
   return loadWanted(askedBy(filter, field), codes, keys, context, (wanted) =>
     context.loaders.observations.prefetch(wanted),
@@ -113,7 +113,7 @@ export function observationRows(
   filter: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
-  field: RowsField = info,
+  field: SelectedField = info,
 ): PromiseOrValue<readonly ObservationRecord[]> {
   const asked = askedBy(filter, field);
   const choose = choiceOf(asked, filter, context, info);

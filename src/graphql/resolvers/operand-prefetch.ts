@@ -1,4 +1,3 @@
-import { type FieldNode, type GraphQLField, getArgumentValues, getNamedType, isObjectType } from 'graphql';
 import type { ObservationLoader } from '../../observations/loaders/observations.ts';
 import type { ExpectedFigures } from '../../observations/loaders/operands.ts';
 import { yearRange } from '../../observations/planner/demand.ts';
@@ -6,14 +5,7 @@ import type { Dimension } from '../../observations/planner/learned.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { GraphContext } from '../schema/context.ts';
-import {
-  fieldsBelow,
-  type RowsField,
-  rowTypeOf,
-  type SelectionScope,
-  scopeOfRows,
-  selectedFields,
-} from '../schema/selection.ts';
+import { argumentsOf, fieldsOfRows, type SelectedField } from '../schema/selection.ts';
 import { checkMetricKey, checkSince } from './argument-checks.ts';
 
 /*
@@ -32,7 +24,7 @@ interface DerivedArguments {
   readonly among?: readonly string[] | null;
 }
 
-const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
+const DERIVED: ReadonlySet<string> = new Set(['change', 'growthPercent', 'per', 'rank']);
 
 const NONE: readonly DerivedField[] = [];
 
@@ -43,38 +35,15 @@ const MAX_PREFETCHED_SERIES = 12;
  * The derived fields that are selected on the figures of a field.
  * @throws Failure BAD_USER_INPUT if their arguments make no sense, before any call
  */
-export function derivedOf(field: RowsField): readonly DerivedField[] {
-  const scope = scopeOfRows(field);
-  const named = getNamedType(field.returnType);
-  const type = rowTypeOf(named) ?? named;
-  if (!isObjectType(type) || type.name !== 'Observation') return NONE;
-  const names = selectedFields(scope, type.name);
-  if (!DERIVED.some((name) => names.has(name))) return NONE;
-  const fields = type.getFields();
-  return fieldsBelow(scope, type)
-    .flat()
-    .flatMap((node) => {
-      const definition = fields[node.name.value];
-      if (definition === undefined || !DERIVED.some((name) => name === definition.name)) return [];
-      const args = argumentsOf(definition, node, scope);
-      if (args === null) return [];
-      checkSince(args.since);
-      if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
-      return [{ ...args, name: definition.name }];
-    });
-}
-
-function argumentsOf(
-  definition: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  { variableValues }: SelectionScope,
-): DerivedArguments | null {
-  try {
-    return getArgumentValues(definition, node, variableValues);
-  } catch {
-    // Execution will report the error in them.
-    return null;
-  }
+export function derivedOf({ field, variableValues }: SelectedField): readonly DerivedField[] {
+  return fieldsOfRows(field).flatMap((derived): readonly DerivedField[] => {
+    if (!DERIVED.has(derived.name) || derived.parentType.name !== 'Observation') return NONE;
+    const args: DerivedArguments | null = argumentsOf(derived, variableValues);
+    if (args === null) return NONE;
+    checkSince(args.since);
+    if (args.metricKey !== undefined) checkMetricKey(args.metricKey);
+    return [{ ...args, name: derived.name }];
+  });
 }
 
 /** The latest national figures of some countries, fetched together with the operands of derived fields. */

@@ -54,7 +54,7 @@ function gated(
   return (source, args, context, info) => {
     const result = resolve(source, args, context, info);
     const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
-    if (loading.length > 0 && gatesBatch(info)) {
+    if (loading.length > 0 && gatesBatch(info.field)) {
       for (const promise of loading) if (!isPrefetched(promise)) context.batchGate.closeDuring(promise);
     }
     return result;
