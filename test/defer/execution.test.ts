@@ -2,7 +2,7 @@ import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse }
 import { describe, expect, it } from 'vitest';
 import { IncrementalRun } from '../../src/graphql/execution/incremental.ts';
 import { fragmentsIn, planOperation } from '../../src/graphql/execution/plan.ts';
-import { createDeferringCollector, hasActiveDeferrals } from '../../src/graphql/request/deferrals.ts';
+import { createDeferringCollector } from '../../src/graphql/request/deferrals.ts';
 
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
@@ -50,8 +50,9 @@ async function begin(query: string) {
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('It is no operation.');
   const scope = { schema, operation, fragments: fragmentsIn(document), variables: {} };
-  expect(hasActiveDeferrals(scope)).toBe(true);
-  const plan = planOperation(schema, document, operation, {}, createDeferringCollector(scope));
+  const collector = createDeferringCollector(scope);
+  const plan = planOperation(schema, document, operation, {}, collector);
+  expect(collector.isUsed()).toBe(true);
   if (plan === null) throw new Error('It has no plan.');
   const run = new IncrementalRun<Told>(
     { plan, context: {}, variables: {} },

@@ -12,21 +12,20 @@ import {
   type InlineFragmentNode,
   isAbstractType,
   Kind,
-  type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
   typeFromAST,
-  visit,
 } from 'graphql';
-import { type DeferUsage, type FieldCollector, fragmentsIn } from '../execution/plan.ts';
-import type { PlannedOperation } from './prepared-operation.ts';
+import type { DeferUsage, FieldCollector, Plan } from '../execution/plan.ts';
 
-interface DeferralScope {
-  readonly schema: GraphQLSchema;
-  readonly operation: OperationDefinitionNode;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+interface DeferralScope extends Omit<Plan, 'root'> {
   /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
+}
+
+interface DeferringCollector extends FieldCollector {
+  /** True once a selection was collected of which something is deferred. */
+  isUsed(): boolean;
 }
 
 interface FieldDetails {
@@ -43,26 +42,6 @@ interface Origin {
 type UsageSet = ReadonlySet<DeferUsage>;
 
 const NONE: UsageSet = new Set();
-
-/** Other operations of the document are ignored: their variables are unknown. */
-export function hasActiveDeferrals({ schema, operation, fragments, variables }: DeferralScope): boolean {
-  let isActive = false;
-  const look = (node: FieldNode | FragmentSpreadNode | InlineFragmentNode) => {
-    for (const directive of node.directives ?? []) {
-      if (directive.name.value !== 'defer') continue;
-      if (valuesOf(schema, directive, node, variables) !== null) isActive = true;
-    }
-  };
-  // Iteration includes what is added on the way.
-  const reached = new Set<OperationDefinitionNode | FragmentDefinitionNode>([operation]);
-  const follow = (node: FragmentSpreadNode) => {
-    look(node);
-    const fragment = fragments[node.name.value];
-    if (fragment !== undefined) reached.add(fragment);
-  };
-  for (const node of reached) visit(node, { Field: look, FragmentSpread: follow, InlineFragment: look });
-  return isActive;
-}
 
 /** Null if the directive is switched off. */
 function valuesOf(
@@ -82,7 +61,8 @@ function valuesOf(
  * Collects each field once, by the draft specification (Incremental Delivery, v0.2). A field that is also selected
  * outside of deferred fragments isn't deferred; one that several fragments defer comes with the first to complete.
  */
-export function createDeferringCollector(scope: DeferralScope): FieldCollector {
+export function createDeferringCollector(scope: DeferralScope): DeferringCollector {
+  let isUsed = false;
   const origin = Symbol('origin');
   type Nodes = readonly FieldNode[] & { [origin]?: Origin };
 
@@ -116,13 +96,14 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
       (group?.fields ?? here).set(key, nodes);
     }
     if (groups.length === 0 && begins.length === 0) return { fields: here };
+    isUsed = true;
     return {
       fields: here,
       deferred: { begins, groups: groups.map(({ usages, fields }) => ({ usages: [...usages], fields })) },
     };
   }
 
-  return { select };
+  return { select, isUsed: () => isUsed };
 }
 
 class CollectedFields {
@@ -212,9 +193,4 @@ function isSame(one: UsageSet, other: UsageSet): boolean {
   if (one.size !== other.size) return false;
   for (const usage of one) if (!other.has(usage)) return false;
   return true;
-}
-
-export function scopeOf({ prepared, variables }: PlannedOperation, schema: GraphQLSchema): DeferralScope {
-  const { document, operation } = prepared;
-  return { schema, operation, fragments: fragmentsIn(document), variables };
 }

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { asError } from '../../shared/errors.ts';
 import { IncrementalRun } from '../execution/incremental.ts';
 import { byteLengthOf } from '../execution/json-pieces.ts';
 import { planOperation } from '../execution/plan.ts';
 import type { Executed, runPlan } from '../execution/run.ts';
 import { withoutMultipart } from './accept.ts';
-import { createDeferringCollector, hasActiveDeferrals, scopeOf } from './deferrals.ts';
+import { createDeferringCollector } from './deferrals.ts';
 import { type DeliveryFormat, deliveryFormatFor, type WrittenPart } from './delivery-formats.ts';
 import type { PlannedOperation } from './prepared-operation.ts';
 import { readsSchemaAlone } from './schema-reads.ts';
@@ -60,17 +60,18 @@ export class Delivery {
    * @param maxAnswerBytes bytes of all parts together
    */
   runner(
-    planned: PlannedOperation,
-    schema: GraphQLSchema,
+    { prepared, plan: whole, variables }: PlannedOperation,
     maxAnswerBytes: number,
     formatErrors: (errors: readonly GraphQLError[]) => readonly GraphQLFormattedError[],
     tooLong: () => GraphQLError,
   ): typeof runPlan | null {
-    const { document, operation } = planned.prepared;
-    const scope = scopeOf(planned, schema);
-    if (readsSchemaAlone(operation) || !hasActiveDeferrals(scope)) return null;
-    const plan = planOperation(schema, document, operation, scope.variables, createDeferringCollector(scope));
-    if (plan.root.error !== undefined) return null;
+    const { document, operation } = prepared;
+    // Most texts lack the word, and need no other plan.
+    const isWritten = operation.loc?.source.body.includes('defer') ?? true;
+    if (!isWritten || readsSchemaAlone(operation)) return null;
+    const collector = createDeferringCollector({ ...whole, variables });
+    const plan = planOperation(whole.schema, document, operation, variables, collector);
+    if (!collector.isUsed() || plan.root.error !== undefined) return null;
     const written = (executed: Executed, isLost: boolean): WrittenPart => {
       const data = isLost ? null : executed.data.join('');
       this.#bytes += data === null ? 0 : Buffer.byteLength(data);

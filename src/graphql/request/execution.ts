@@ -121,16 +121,13 @@ export class Execution {
   /** Null if the answer comes whole. */
   #inParts(planned: PlannedOperation, { delivery, requestId }: OperationRun): typeof runPlan | null {
     if (delivery === null) return null;
-    const { schema, config } = this.#parts;
-    const { maxAnswerBytes } = config;
+    const { maxAnswerBytes } = this.#parts.config;
     const formatErrors = (errors: readonly GraphQLError[]) =>
       shownErrors(
         errors.map((error) => this.format(error, requestId)),
         requestId,
       );
-    return delivery.runner(planned, schema, maxAnswerBytes, formatErrors, () =>
-      answerTooLong(maxAnswerBytes),
-    );
+    return delivery.runner(planned, maxAnswerBytes, formatErrors, () => answerTooLong(maxAnswerBytes));
   }
 
   #deliver(
