@@ -166,26 +166,26 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
 
 /**
  * Bounds the calls of the operation if nothing fails.
+ * @param least the price if nothing exists. It includes lists that are loaded to find out why, and that `expected` lacks
  * @param limit calls that one operation may make; the upper bound if the service's answers decide
  */
 function priceRange(expected: Price, least: Price, limit: number) {
   const { calls, byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
-  // If nothing exists, lists may be loaded to find out why: calls that needn't be made otherwise.
-  const inBoth = Object.keys(leastBy).reduce(
-    (sum, route) => sum + Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0),
-    0,
-  );
-  const dataCalls = leastBy[observations.route] ?? 0;
-  // One check of the sources may replace all data calls; if it is among the calls, it counts already.
-  const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  // How many calls it takes to complete a list of tickers depends on its rows.
-  const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
-  // Figures that are fetched ahead of their countries may share a call with others; in the dry run, none are.
-  const fewestDataCalls = expected.mayGoAhead ? Math.min(1, dataCalls) : dataCalls;
-  const sparedCalls = dataCalls - (least.mayBeRenewed ? renewalCalls : fewestDataCalls);
-  const leastCalls = Math.max(0, inBoth - tickerPieces - sparedCalls);
+  const leastTo = (route: string): number => {
+    const inBoth = Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0);
+    // How many calls complete the list depends on its rows.
+    if (route === tickers.route) return Math.min(1, inBoth);
+    if (route !== observations.route) return inBoth;
+    // One check of the sources may take the place of all data calls, and may be among the calls already.
+    if (least.mayBeRenewed) return leastBy[etlStatus.route] === undefined ? Math.min(1, inBoth) : 0;
+    // Figures that are fetched ahead of their countries may share a call with others.
+    return expected.mayGoAhead ? Math.min(1, inBoth) : inBoth;
+  };
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
-  return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
+  return {
+    least: Object.keys(byRoute).reduce((sum, route) => sum + leastTo(route), 0),
+    most: isCertain ? calls : Math.max(calls, limit),
+  };
 }
