@@ -1,64 +1,126 @@
-import { NO_TENANT_CACHE, type TenantCache } from '../../keys/tenant-cache.ts';
-import { cachedFiguresStage, type FiguresCache, findCached, isFresh } from '../../observations/cached.ts';
-import { createPairReader } from '../../observations/cached-pairs.ts';
-import { createDataFetch, gatheredStage } from '../../observations/client.ts';
+import type { GraphQLError } from 'graphql';
+import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
+import { createDataFetch } from '../../observations/client.ts';
 import type { CallParts } from '../../observations/data-calls.ts';
 import { createObservationEntries } from '../../observations/entries.ts';
-import { type FetchBatch, type Figures, settleAll } from '../../observations/fetch.ts';
+import type { Figures } from '../../observations/fetch.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';
 import { createCachedNames } from '../../observations/loaders/cached-names.ts';
 import { Effort } from '../../observations/loaders/effort.ts';
 import { createLoaders } from '../../observations/loaders/loaders.ts';
-import type { Demand } from '../../observations/planner/demand.ts';
-import type { Learned } from '../../observations/planner/learned.ts';
-import { limitsOf } from '../../observations/planner/modes.ts';
-import { NO_PREFETCH } from '../../observations/prefetch.ts';
-import { createRevalidation } from '../../observations/revalidation.ts';
+import { limitsOf, type Planning } from '../../observations/planner/modes.ts';
 import { openBill } from '../../service/bill.ts';
 import { cachedStage } from '../../service/cached-lists.ts';
-import type { Call } from '../../service/call.ts';
+import type { Caller } from '../../service/caller.ts';
 import { coalescedStage } from '../../service/coalescing.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
 import { createWarnings } from '../../shared/warnings.ts';
+import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
+import { runHooks } from '../schema/run-hooks.ts';
 import { certaintyOf } from './certainty.ts';
+import { dearestField } from './dearest-field.ts';
+import { createDryFigures } from './dry-figures.ts';
 import { createFewestCalls } from './fewest-calls.ts';
 import type { PricedOperation, PricingParts, Supposition } from './pricing-parts.ts';
-import { assumptionsOf, createStandIn } from './stand-in.ts';
-import type { Tally } from './tally.ts';
-import { createYearsWanted, type YearsWanted } from './years-wanted.ts';
+import { frozen, readOnlyCache } from './read-only.ts';
+import { createSupposedService, type SupposedService } from './supposed-service.ts';
+import { openTally, type Tally } from './tally.ts';
+
+export type DryRun = Awaited<ReturnType<typeof runDry>>;
 
 /**
- * Opens a run of an operation over a stand-in for the service, whose calls are its price. Nothing is sent or cached.
- * @param learned the snapshot that plans go by; names and lengths of series are those of the live `planning.learned`
+ * Runs an operation with the stages of real runs, up to the gate: behind it, the service is only supposed. So nothing is
+ * sent or saved, and the calls on the tally are the price.
+ * @param isExplained true to go on beyond the limit, and to note the calls that cached figures spare
  */
-export function openDryRun(
+export async function runDry(
   parts: PricingParts,
   { caller, plan, variables }: PricedOperation,
-  { supposed, share }: Supposition,
-  learned: Learned,
-  tally: Tally,
+  supposition: Supposition,
+  isExplained: boolean,
 ) {
-  const { planning, cache, pooling } = parts.figures;
-  const { bill, payer } = tally;
+  const { planning, cache } = parts.figures;
+  const isExpected = supposition.supposed === 'expected';
+  const learned = frozen(planning.learned, isExpected ? 'untold' : 'unknown');
+  const countFewest = () =>
+    createFewestCalls(limitsOf({ ...planning, learned }), learned.seriesRows, learned.rowsWithin);
+  const { isOpenEnded, isDeriving, asksBelowRecords } = certaintyOf(plan, variables);
+  const tally = openTally({
+    limit: parts.maxUpstreamCalls,
+    isExplained,
+    isProven: caller.tenant.isProven,
+    // It isn't known what the identifiers name, nor which figures are below a record.
+    isCertain: !isOpenEnded && !asksBelowRecords,
+    fewest: countFewest(),
+    dearest: (route) => dearestField(plan, variables, route),
+  });
+  const service = createSupposedService(parts, supposition, tally);
+  const stages = dryStages(parts, caller, { ...planning, learned }, service, tally);
+  const areSpared = !isExpected && cache.tenantCache !== NO_TENANT_CACHE;
+  const figures = createDryFigures(stages, {
+    tally,
+    service,
+    learned: planning.learned,
+    isDeriving,
+    areSpared,
+  });
+  const signal = new AbortController().signal;
+  const sending: Sending = { caller, bill: tally.bill, payer: tally.payer, signal, waitDeadlineMs: 0 };
+  const context = dryContext(parts, sending, stages, figures, service, tally);
+  const { effort, warnings } = context;
+
+  let errors: readonly GraphQLError[] = [];
+  try {
+    ({ errors } = await runPlan({ plan, context, variables, ...runHooks(context), isDry: true }));
+  } catch (error) {
+    if (error !== effort.refusal) throw error;
+  }
+  if (isExplained && effort.refusal === null) {
+    const fewest = countFewest();
+    for (const demand of tally.cachedDemands) fewest.add(demand);
+    // More than an operation may make aren't told one by one.
+    if (fewest.calls <= parts.maxUpstreamCalls) await noteSpared(stages, service, sending, tally);
+  }
+  if (effort.refusal === null) tally.close();
+  return {
+    tally,
+    errors,
+    warnings: warnings.listed() ?? [],
+    /** The failure that ended it early; null if none did. */
+    refusal: effort.refusal,
+  };
+}
+
+/** What the stages of figures and lists work with: nothing is saved, and calls end at the supposed service. */
+function dryStages(
+  { figures: { cache } }: PricingParts,
+  { tenant }: Caller,
+  planning: Planning,
+  service: SupposedService,
+  tally: Tally,
+): CallParts {
   const tenantCache = readOnlyCache(cache.tenantCache);
-  const years = createYearsWanted();
-  const assumptions = assumptionsOf(planning.learned, supposed, years, tally);
-  const noteCached = (call: Call) => tally.calls.push({ ...call, isCached: true });
-  const outage = { failure: () => null };
-  const standIn = createStandIn(parts, (call) => tally.calls.push({ ...call, isCached: false }), assumptions);
   const send = coalescedStage(async (call, sending) => {
-    const answer = await standIn(call, sending);
-    if (!call.isPublic) tenantCache.accept(caller.tenant);
+    tally.note(call, false);
+    const answer = await service.send(call, sending);
+    if (!call.isPublic) tenantCache.accept(tenant);
     return answer;
   });
-  const dryCache = { ...cache, tenantCache, entries: createObservationEntries(tenantCache), save() {} };
-  const ask = cachedStage(send, dryCache, outage, noteCached);
-  const dry: CallParts = {
-    planning: { ...planning, learned },
+  const outage = { failure: () => null };
+  const dryCache = {
+    ...cache,
+    tenantCache,
+    entries: createObservationEntries(tenantCache),
+    refusedNames: { ...cache.refusedNames, add() {} },
+    save() {},
+  };
+  const ask = cachedStage(send, dryCache, outage, (call) => tally.note(call, true));
+  return {
+    planning,
     service: { send, ask, outage },
-    cache: { ...dryCache, refusedNames: { ...cache.refusedNames, add() {} } },
+    cache: dryCache,
     events: {
       onCached: (demand) => tally.cachedDemands.push(demand),
       onExpired() {
@@ -66,190 +128,61 @@ export function openDryRun(
       },
     },
   };
-  const { isDeriving } = certaintyOf(plan, variables);
-  const mayBeSpared = supposed === 'least' && cache.tenantCache !== NO_TENANT_CACHE;
-  const figures = createLoneFigures(dry, (next) => {
-    const counting = talliedStage(next, planning.learned, isDeriving, tally);
-    return mayBeSpared ? sparedStage(counting) : counting;
-  });
-  const signal = new AbortController().signal;
-  const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
+}
+
+function dryContext(
+  { figures: { planning, pooling }, tickersLearned, maxListItems, quota }: PricingParts,
+  sending: Sending,
+  { service: { ask }, cache }: CallParts,
+  figures: Figures,
+  service: SupposedService,
+  tally: Tally,
+): GraphContext {
+  const { caller, bill } = sending;
+  const { learned } = planning;
   const effort = new Effort(caller.tenant, () => tally.refusal);
   const batchGate = createBatchGate(pooling.holdMs, pooling.clock.after);
-  const loaders = createLoaders({
-    ask,
-    sending,
-    figures: countedFigures(figures, dry.cache, isDeriving, years, tally),
-    batchGate,
-    effort,
-    tickersLearned: { ...parts.tickersLearned },
-    learned: planning.learned,
-    mayGoAhead(tenant) {
-      if (!pooling.ledger.mayGoAhead(tenant)) return false;
-      tally.mayGoAhead = true;
-      // Until a first list has been seen, the guess may be wrong.
-      if (planning.learned.countryCodes.size === 0) tally.isCertain = false;
-      return false;
-    },
-    cachedNames: createCachedNames(dryCache, planning.learned),
-  });
-  const context: GraphContext = {
+  return {
     caller,
     bill,
-    loaders,
+    loaders: createLoaders({
+      ask,
+      sending,
+      figures,
+      batchGate,
+      effort,
+      tickersLearned: { ...tickersLearned },
+      learned,
+      mayGoAhead(tenant) {
+        if (!pooling.ledger.mayGoAhead(tenant)) return false;
+        tally.mayGoAhead = true;
+        // Until a first list has been seen, the guess may be wrong.
+        if (learned.countryCodes.size === 0) tally.isCertain = false;
+        return false;
+      },
+      cachedNames: createCachedNames(cache, learned),
+    }),
     batchGate,
     effort,
     warnings: createWarnings(),
-    maxListItems: parts.maxListItems,
-    quota: () => parts.quota(caller.tenant),
-    supposedRows(route, rows) {
-      if (!assumptions.routes.has(route)) return null;
-      tally.hasFiltered = true;
-      return rows.slice(0, Math.ceil(rows.length * share));
+    maxListItems,
+    quota: () => quota(caller.tenant),
+    supposedRows: service.filtered,
+  };
+}
+
+/** Notes the calls that would fetch what is cached, beside the bill. */
+function noteSpared(stages: CallParts, { send }: SupposedService, sending: Sending, tally: Tally) {
+  const fetch = createDataFetch({
+    ...stages,
+    service: {
+      ...stages.service,
+      send(call, paid) {
+        tally.note(call, true);
+        return send(call, paid);
+      },
     },
-  };
-  return {
-    context,
-    /** Notes the calls that cached figures spare, unless they are more than an operation may make. */
-    async fetchCached(demands: readonly Demand[]): Promise<void> {
-      const fewest = createFewestCalls(limitsOf(dry.planning), learned.seriesRows, learned.rowsWithin);
-      for (const demand of demands) fewest.add(demand);
-      if (fewest.calls > parts.maxUpstreamCalls) return;
-      const service = { ...dry.service, send: createStandIn(parts, noteCached, assumptions) };
-      const cachedBill = openBill();
-      const silent = { onOutcomes() {} };
-      const paid = { ...sending, bill: cachedBill, payer: payerOf(cachedBill) };
-      return createDataFetch({ ...dry, service })(demands, paid, silent);
-    },
-  };
-}
-
-/** Counts demands before they are planned, and notes if they may take other calls than their plan. */
-function talliedStage(next: FetchBatch, learned: Learned, isDeriving: boolean, tally: Tally): FetchBatch {
-  /** Then a series takes exactly the calls of its plan. */
-  const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
-    mode === 'series' &&
-    years === null &&
-    learned.facts().totals === 'true' &&
-    learned.hasSeriesRows(countryCode, metricKey);
-  return async (demands, sending, listener) => {
-    // If several figures match, the service is asked for the latest one, which no plan shows.
-    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
-    for (const demand of demands) tally.want(demand);
-    await next(demands, sending, listener);
-  };
-}
-
-/** Takes demands as settled whose country and metric an earlier batch named both: its calls may have brought them. */
-function sparedStage(next: FetchBatch): FetchBatch {
-  const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
-  const mayHaveCome = ({ countryCode, metricKey }: Demand) =>
-    asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
-  return (demands, sending, listener) => {
-    const missing = demands.filter((demand) => !mayHaveCome(demand));
-    settleAll(listener, demands.filter(mayHaveCome), []);
-    asked.push({
-      codes: new Set(missing.map(({ countryCode }) => countryCode)),
-      keys: new Set(missing.map(({ metricKey }) => metricKey)),
-    });
-    return next(missing, sending, listener);
-  };
-}
-
-/**
- * Counts figures as soon as they are demanded and not cached, before they are gathered and planned. Once the operation
- * is refused, nothing more is fetched.
- * @param isDeriving true if the operation derives figures, and so may demand others to compare them with
- */
-function countedFigures(
-  figures: Figures,
-  { tenantCache, entries, refusedNames, freshness, now }: FiguresCache,
-  isDeriving: boolean,
-  years: YearsWanted,
-  tally: Tally,
-): Figures {
-  return {
-    ...figures,
-    find(demands, sending) {
-      const { tenant } = sending.caller;
-      const outcomes = figures.find(demands, sending);
-      if (!tenantCache.isAtHand) return outcomes;
-      const cachedEntries = outcomes === null ? entries.atHand(tenant, demands) : [];
-      const terms = { freshness, tenant };
-      for (const [i, demand] of demands.entries()) {
-        const isCached =
-          outcomes?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), terms);
-        if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
-        tally.want(demand);
-        // Whether a figure that has nothing to be compared with is fetched depends on the rest of the operation.
-        if (isDeriving) tally.isCertain = false;
-      }
-      return outcomes;
-    },
-    async fetch(demands, ...sending) {
-      if (tally.refusal !== null) throw tally.refusal;
-      for (const demand of demands) if (demand.years !== null) years.add(demand);
-      return figures.fetch(demands, ...sending);
-    },
-  };
-}
-
-/** Saves nothing. That the stand-in accepts the key counts within this run alone. */
-function readOnlyCache(tenantCache: TenantCache): TenantCache {
-  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
-  let isTakenForAccepted = false;
-  return {
-    ...tenantCache,
-    save() {},
-    accept() {
-      isTakenForAccepted = true;
-    },
-    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
-    refuse: () => undefined,
-  };
-}
-
-/**
- * The stages of figures for an operation by itself: no batches with others, no prefetch.
- * @param watched adds a stage that sees the demands before they are planned
- */
-function createLoneFigures(parts: CallParts, watched: (next: FetchBatch) => FetchBatch): Figures {
-  const { cache, service } = parts;
-  // The stand-in's answer must not renew cached entries.
-  const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
-  const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
-  const fetch = cachedFiguresStage(gatheredStage(watched(createDataFetch(parts))), caching);
-  const cachedPairs = createPairReader(cache.tenantCache, cache.entries.several);
-  return { find: findCached(caching), fetch, several: cache.entries.several, cachedPairs };
-}
-
-/**
- * A snapshot to plan by.
- * @param totals whether answers are assumed to state totals. `untold`: series of unknown length are planned as long
- * ones. `unknown`: they are requested in the hope that they are short
- */
-export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const facts = { ...learned.facts(), totals };
-  const fixed = (names: Learned['listed']['metrics']): typeof names => ({
-    size: names.size,
-    has: (name) => names.has(name),
-    add() {},
-    [Symbol.iterator]: () => names[Symbol.iterator](),
   });
-  const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
-    countries: fixed(countries),
-    metrics: fixed(metrics),
-  });
-  return {
-    ...learned,
-    facts: () => facts,
-    learn() {},
-    answered: fixedNames(learned.answered),
-    listed: fixedNames(learned.listed),
-    learnCountryCodes() {},
-    noteAnswer: () => facts,
-    figured: fixedNames(learned.figured),
-    learnSeries() {},
-    learnWithin() {},
-  };
+  const bill = openBill();
+  return fetch(tally.cachedDemands, { ...sending, bill, payer: payerOf(bill) }, { onOutcomes() {} });
 }

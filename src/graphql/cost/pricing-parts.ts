@@ -25,10 +25,8 @@ export interface PricingParts {
  * What a price assumes of the unknown. `expected`: every figure exists, and lists and records have their documented
  * size. `least`: nothing exists.
  */
-export type Supposed = 'expected' | 'least';
-
 export interface Supposition {
-  readonly supposed: Supposed;
+  readonly supposed: 'expected' | 'least';
   /** The fraction of an unknown list's rows that a filter is assumed to let through, from 0 to 1. */
   readonly share: number;
 }

@@ -1,63 +1,54 @@
 import type { GraphQLError, GraphQLFormattedError } from 'graphql';
-import type { Learned } from '../../observations/planner/learned.ts';
-import { limitsOf } from '../../observations/planner/modes.ts';
 import { countries, etlStatus, indicators, observations, tickers } from '../../service/endpoints.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Warning, Warnings } from '../../shared/warnings.ts';
-import { runPlan } from '../execution/run.ts';
-import type { GraphContext } from '../schema/context.ts';
 import { formatError, originalOf } from '../schema/errors.ts';
-import { runHooks } from '../schema/run-hooks.ts';
-import { certaintyOf } from './certainty.ts';
-import { dearestField } from './dearest-field.ts';
-import { frozen, openDryRun } from './dry-run.ts';
-import { createFewestCalls } from './fewest-calls.ts';
-import type { PricedOperation, PricingParts, Supposition } from './pricing-parts.ts';
-import { openTally, type Tally } from './tally.ts';
+import { type DryRun, runDry } from './dry-run.ts';
+import type { PricedOperation, PricingParts } from './pricing-parts.ts';
 
 type Explanation = {
   readonly errors: readonly GraphQLFormattedError[];
   readonly extensions: Record<string, unknown>;
 };
 
-/**
- * Prices operations by running them over a stand-in for the service, with the very resolvers, loaders and planner of
- * real runs.
- */
+/** Prices operations by running them without sending anything (`runDry`). */
 export function createPricing(parts: PricingParts) {
+  const limit = parts.maxUpstreamCalls;
   return {
     /**
      * Null if the operation may run. Filters are assumed to let nothing through of an unknown list: an operation isn't
      * refused for what may come, since the run itself is bounded.
      */
     refusalOf: async (priced: PricedOperation) =>
-      (await priceOf(parts, priced, { supposed: 'expected', share: 0 }, false)).refusal,
+      (await runDry(parts, priced, { supposed: 'expected', share: 0 }, false)).refusal,
     /**
      * Explains the calls, and adds the warnings that the response would have.
      * @returns the failure if the operation is too expensive to be priced
      */
     async explain(priced: PricedOperation, warnings: Warnings): Promise<Explanation | Failure> {
-      const limit = parts.maxUpstreamCalls;
-      const expected = await expectedPrice(parts, priced);
+      const expected = await expectedRun(parts, priced);
       if (expected.refusal !== null) return expected.refusal;
-      const least = await priceOf(parts, priced, { supposed: 'least', share: 0 }, true);
-      const range = priceRange(expected, least, limit);
-      for (const warning of expected.warnings) warnings.add(warning);
-      const { calls, byRoute, cached } = expected.bill;
-      const naive = Math.max(expected.bill.naive, calls);
-      const plan = expected.calls.map(({ route, target, isCached }) => ({ route, target, cached: isCached }));
+      const least = await runDry(parts, priced, { supposed: 'least', share: 0 }, true);
+      const { bill, calls: plan, mayGoAhead } = expected.tally;
+      const { calls, byRoute, cached } = bill;
+      // Of what is only supposed, there is nothing to warn of, nor an error to tell.
+      const isCertain = ({ code, route = ROUTE_OF_WARNING[code] ?? '' }: Warning) =>
+        byRoute[route] === undefined;
+      for (const warning of expected.warnings) if (isCertain(warning)) warnings.add(warning);
+      const errors = expected.errors.filter((error) => !isOfRecord(error));
       return {
-        errors: expected.errors.map((error) => formatError(error.toJSON(), error, () => {})),
+        errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
         extensions: {
           explain: {
             calls,
-            ...range,
+            least: leastCalls(expected, least),
+            most: areCertain(expected, least) ? calls : Math.max(calls, limit),
             byRoute,
             cached,
-            naive,
+            naive: Math.max(bill.naive, calls),
             limit,
-            plan,
-            ...(expected.mayGoAhead && { ahead: true }),
+            plan: plan.map(({ route, target, isCached }) => ({ route, target, cached: isCached })),
+            ...(mayGoAhead && { ahead: true }),
           },
         },
       };
@@ -65,90 +56,22 @@ export function createPricing(parts: PricingParts) {
   };
 }
 
-/** Maximum prices computed until one is within the limit. */
+/** Maximum runs until one is within the limit. */
 const MOST_TRIES = 6;
 
 /** Assumes that filters let through all rows of an unknown list, or if that is too much, as many as the limit allows. */
-async function expectedPrice(parts: PricingParts, priced: PricedOperation): Promise<Price> {
+async function expectedRun(parts: PricingParts, priced: PricedOperation): Promise<DryRun> {
   let share = 1;
   for (let tries = 1; ; tries += 1) {
-    const price = await priceOf(parts, priced, { supposed: 'expected', share }, true);
-    const { calls } = price.bill;
-    const isTooMuch = price.refusal !== null || calls > parts.maxUpstreamCalls;
-    if (!isTooMuch || !price.hasFiltered || share === 0) return price;
-    share = tries < MOST_TRIES ? share * Math.min(0.9, parts.maxUpstreamCalls / calls) : 0;
+    const run = await runDry(parts, priced, { supposed: 'expected', share }, true);
+    const { bill, hasFiltered } = run.tally;
+    const isTooMuch = run.refusal !== null || bill.calls > parts.maxUpstreamCalls;
+    if (!isTooMuch || !hasFiltered || share === 0) return run;
+    share = tries < MOST_TRIES ? share * Math.min(0.9, parts.maxUpstreamCalls / bill.calls) : 0;
   }
 }
 
-async function priceOf(
-  parts: PricingParts,
-  priced: PricedOperation,
-  supposition: Supposition,
-  isExplained: boolean,
-) {
-  const { supposed } = supposition;
-  const learned = frozen(parts.figures.planning.learned, supposed === 'expected' ? 'untold' : 'unknown');
-  const tally = tallyFor(priced, learned, isExplained, parts);
-  const { context, fetchCached } = openDryRun(parts, priced, supposition, learned, tally);
-  const { effort, warnings, bill } = context;
-  const errors = await runDry(priced, context).catch((error: unknown) => {
-    if (error !== effort.refusal) throw error;
-    return [];
-  });
-  if (isExplained && effort.refusal === null) await fetchCached(tally.cachedDemands);
-  const isListed = ({ code, route = ROUTE_OF_WARNING[code] ?? '' }: Warning) =>
-    bill.byRoute[route] === undefined;
-  if (effort.refusal === null) tally.close();
-  return {
-    bill,
-    calls: tally.calls,
-    isCertain: tally.isCertain,
-    mayBeRenewed: tally.mayBeRenewed,
-    mayGoAhead: tally.mayGoAhead,
-    hasFiltered: tally.hasFiltered,
-    /** Those of the operation itself, which occur before anything is sent. */
-    errors: errors.filter((error) => !isOfRecord(error)),
-    /** As far as cached values show. */
-    warnings: (warnings.listed() ?? []).filter(isListed),
-    /** The failure that ended pricing early; null if none did. */
-    refusal: effort.refusal,
-  };
-}
-
-type Price = Awaited<ReturnType<typeof priceOf>>;
-
-function tallyFor(
-  { plan, variables, caller }: PricedOperation,
-  learned: Learned,
-  isExplained: boolean,
-  parts: PricingParts,
-): Tally {
-  const { figures, maxUpstreamCalls: limit } = parts;
-  const { isOpenEnded, asksBelowRecords } = certaintyOf(plan, variables);
-  return openTally({
-    limit,
-    isExplained,
-    isProven: caller.tenant.isProven,
-    // The stand-in doesn't know the objects of identifiers, nor which figures are below a record.
-    isCertain: !isOpenEnded && !asksBelowRecords,
-    fewest: createFewestCalls(
-      limitsOf({ ...figures.planning, learned }),
-      learned.seriesRows,
-      learned.rowsWithin,
-    ),
-    dearest: (route) => dearestField(plan, variables, route),
-  });
-}
-
-async function runDry(
-  { variables, plan }: PricedOperation,
-  context: GraphContext,
-): Promise<readonly GraphQLError[]> {
-  const { errors } = await runPlan({ plan, context, variables, ...runHooks(context), isDry: true });
-  return errors;
-}
-
-/** True for errors in the records that the stand-in makes up, which say nothing about the service's. */
+/** True for errors in the records that are made up, which say nothing about the service's. */
 function isOfRecord(error: GraphQLError): boolean {
   const original = originalOf(error);
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
@@ -165,12 +88,11 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
 };
 
 /**
- * Bounds the calls of the operation if nothing fails.
- * @param least the price if nothing exists. It includes lists that are loaded to find out why, and that `expected` lacks
- * @param limit calls that one operation may make; the upper bound if the service's answers decide
+ * The fewest calls of the operation if nothing fails: those to each route that it makes both if everything exists and if
+ * nothing does. Then it may load lists to find out why, which it needn't otherwise.
  */
-function priceRange(expected: Price, least: Price, limit: number) {
-  const { calls, byRoute } = expected.bill;
+function leastCalls({ tally: expected }: DryRun, { tally: least }: DryRun): number {
+  const { byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
   const leastTo = (route: string): number => {
     const inBoth = Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0);
@@ -182,10 +104,11 @@ function priceRange(expected: Price, least: Price, limit: number) {
     // Figures that are fetched ahead of their countries may share a call with others.
     return expected.mayGoAhead ? Math.min(1, inBoth) : inBoth;
   };
-  const isCertain =
-    expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
-  return {
-    least: Object.keys(byRoute).reduce((sum, route) => sum + leastTo(route), 0),
-    most: isCertain ? calls : Math.max(calls, limit),
-  };
+  return Object.keys(byRoute).reduce((sum, route) => sum + leastTo(route), 0);
+}
+
+/** True if the calls depend on nothing that the service answers. */
+function areCertain({ tally: expected }: DryRun, { tally: least }: DryRun): boolean {
+  if (!expected.isCertain || !least.isCertain || expected.mayBeRenewed) return false;
+  return least.bill.calls === expected.bill.calls;
 }

@@ -6,7 +6,7 @@ import { type Payer, payerOf } from '../../service/payer.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { createFewestCalls } from './fewest-calls.ts';
 
-interface PricedCall extends Call {
+export interface PricedCall extends Call {
   /** True if a cached value answers it. */
   readonly isCached: boolean;
 }
@@ -76,11 +76,16 @@ export function openTally(parts: TallyParts) {
     },
   };
 
+  const calls: PricedCall[] = [];
   return {
     bill,
     payer,
     /** Includes calls that cached values spare. */
-    calls: [] as PricedCall[],
+    calls,
+    note(call: Call, isCached: boolean) {
+      calls.push({ ...call, isCached });
+    },
+    /** Demands that cached figures answer. */
     cachedDemands: [] as Demand[],
     /** True if the operation takes exactly these calls, whatever the service answers. */
     isCertain: parts.isCertain,

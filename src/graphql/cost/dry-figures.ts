@@ -1,0 +1,98 @@
+import { cachedFiguresStage, findCached, isFresh } from '../../observations/cached.ts';
+import { createPairReader } from '../../observations/cached-pairs.ts';
+import { createDataFetch, gatheredStage } from '../../observations/client.ts';
+import type { CallParts } from '../../observations/data-calls.ts';
+import { type FetchBatch, type Figures, settleAll } from '../../observations/fetch.ts';
+import type { Demand } from '../../observations/planner/demand.ts';
+import type { Learned } from '../../observations/planner/learned.ts';
+import { NO_PREFETCH } from '../../observations/prefetch.ts';
+import { createRevalidation } from '../../observations/revalidation.ts';
+import type { SupposedService } from './supposed-service.ts';
+import type { Tally } from './tally.ts';
+
+interface DryTerms {
+  readonly tally: Tally;
+  readonly service: SupposedService;
+  /** The live one, of which plans have a snapshot. */
+  readonly learned: Learned;
+  /** True if the operation derives figures, and so may demand others to compare them with. */
+  readonly isDeriving: boolean;
+  /** True if figures that an earlier call may have brought along cost nothing. */
+  readonly areSpared: boolean;
+}
+
+/** The stages of figures for an operation by itself, which count demands: no batches with others, no prefetch. */
+export function createDryFigures(parts: CallParts, terms: DryTerms): Figures {
+  const { cache, service } = parts;
+  // The supposed answer must not renew cached entries.
+  const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
+  const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
+  const counted = countedStage(createDataFetch(parts), terms);
+  const fetch = cachedFiguresStage(gatheredStage(terms.areSpared ? sparedStage(counted) : counted), caching);
+  const { several } = cache.entries;
+  return {
+    find: countedFind(findCached(caching), parts, terms),
+    async fetch(demands, ...sending) {
+      if (terms.tally.refusal !== null) throw terms.tally.refusal;
+      terms.service.expect(demands);
+      return fetch(demands, ...sending);
+    },
+    several,
+    cachedPairs: createPairReader(cache.tenantCache, several),
+  };
+}
+
+/** Counts figures as soon as they are demanded and not cached, before they are gathered and planned. */
+function countedFind(
+  find: Figures['find'],
+  { cache: { tenantCache, entries, refusedNames, freshness, now } }: CallParts,
+  { tally, isDeriving }: DryTerms,
+): Figures['find'] {
+  return (demands, sending) => {
+    const { tenant } = sending.caller;
+    const found = find(demands, sending);
+    if (!tenantCache.isAtHand) return found;
+    const cachedEntries = found === null ? entries.atHand(tenant, demands) : [];
+    for (const [i, demand] of demands.entries()) {
+      const isCached =
+        found?.outcomes[i] !== undefined || isFresh(demand, cachedEntries[i], now(), { freshness, tenant });
+      if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
+      tally.want(demand);
+      // Whether a figure that has nothing to be compared with is fetched depends on the rest of the operation.
+      if (isDeriving) tally.isCertain = false;
+    }
+    return found;
+  };
+}
+
+/** Counts demands before they are planned, and notes if they may take other calls than their plan. */
+function countedStage(next: FetchBatch, { learned, isDeriving, tally }: DryTerms): FetchBatch {
+  /** Then a series takes exactly the calls of its plan. */
+  const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
+    mode === 'series' &&
+    years === null &&
+    learned.facts().totals === 'true' &&
+    learned.hasSeriesRows(countryCode, metricKey);
+  return async (demands, sending, listener) => {
+    // If several figures match, the service is asked for the latest one, which no plan shows.
+    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
+    for (const demand of demands) tally.want(demand);
+    await next(demands, sending, listener);
+  };
+}
+
+/** Takes demands as settled whose country and metric an earlier batch named both: its calls may have brought them. */
+function sparedStage(next: FetchBatch): FetchBatch {
+  const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
+  const mayHaveCome = ({ countryCode, metricKey }: Demand) =>
+    asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
+  return (demands, sending, listener) => {
+    const missing = demands.filter((demand) => !mayHaveCome(demand));
+    settleAll(listener, demands.filter(mayHaveCome), []);
+    asked.push({
+      codes: new Set(missing.map(({ countryCode }) => countryCode)),
+      keys: new Set(missing.map(({ metricKey }) => metricKey)),
+    });
+    return next(missing, sending, listener);
+  };
+}

@@ -1,0 +1,86 @@
+import type { Tenant } from '../../keys/tenant.ts';
+import { type Demand, pairKey } from '../../observations/planner/demand.ts';
+import { type Call, makeCall, type Send } from '../../service/call.ts';
+import * as endpoints from '../../service/endpoints.ts';
+import { yieldToEventLoop } from '../../shared/async/turns.ts';
+import type { PricingParts, Supposition } from './pricing-parts.ts';
+import type { Tally } from './tally.ts';
+
+/** Characters. Longer targets name so many figures that making them up takes long. */
+const LONG_TARGET = 500;
+
+/** The indicator of figures below records, as long as the catalogue is unknown. */
+const ASSUMED_METRIC = 'indicator_1';
+
+const NO_RECORD = { detail: 'no record' };
+
+export type SupposedService = ReturnType<typeof createSupposedService>;
+
+/** Stands in for the service: has the lists that it has given the key, and what is supposed of all else. */
+export function createSupposedService(
+  { given, figures: { planning, cache } }: PricingParts,
+  { supposed, share }: Supposition,
+  tally: Tally,
+) {
+  const { learned } = planning;
+  const isExpected = supposed === 'expected';
+  /** By pair, a year of each demanded range: a figure of another year wouldn't settle the demand. */
+  const yearsDemanded = new Map<string, number[]>();
+  const madeUpLists = new Set<string>();
+
+  /** Years in which the pair has figures, so that the fields below them are resolved as well; null for any. */
+  function yearsOf(code: string, key: string): readonly number[] | null {
+    const isKnownEmpty = learned.hasSeriesRows(code, key) && learned.seriesRows(code, key) === 0;
+    return isExpected && !isKnownEmpty ? (yearsDemanded.get(pairKey(code, key)) ?? null) : [];
+  }
+
+  function supposedBody({ route, target }: Call, tenant: Tenant): unknown {
+    if (route === endpoints.observations.route)
+      return endpoints.observations.assumed?.(target, ASSUMED_METRIC, yearsOf);
+    const isList = given.routes.has(route);
+    if (isList) {
+      madeUpLists.add(route);
+      tally.isCertain = false;
+    }
+    if (!isExpected) return route.includes('{') ? NO_RECORD : isList ? [] : {};
+    const endpoint = given.endpoints.find((one) => one.route === route);
+    return endpoint?.assumed?.(target, metricOf(tenant), yearsOf) ?? {};
+  }
+
+  /** An indicator of the catalogue: one with sources, if there is any, so that the fields below them are resolved too. */
+  function metricOf(tenant: Tenant): string {
+    const catalogue = given.of(tenant, makeCall(endpoints.indicators, {}));
+    try {
+      const records = catalogue === undefined ? [] : endpoints.indicators.decode(catalogue, {}, 0);
+      return (records.find(({ sources }) => sources?.length) ?? records[0])?.key ?? ASSUMED_METRIC;
+    } catch {
+      return ASSUMED_METRIC;
+    }
+  }
+
+  const send: Send = async (call, { caller, payer }) => {
+    payer.reserve(call.route).charge();
+    if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
+    const body = given.of(caller.tenant, call) ?? supposedBody(call, caller.tenant);
+    // A 404, so that nothing is fetched below the record.
+    return { status: body === NO_RECORD ? 404 : 200, headers: {}, body, receivedAt: cache.now() };
+  };
+
+  return {
+    send,
+    /** Has figures in the years of the demands. */
+    expect(demands: readonly Demand[]): void {
+      for (const { pairKey: pair, years } of demands) {
+        const year = years && (years.to ?? years.from);
+        const before = yearsDemanded.get(pair) ?? [];
+        if (year !== null && !before.includes(year)) yearsDemanded.set(pair, [...before, year]);
+      }
+    },
+    /** The rows that a filter lets through; null if the list of the route is known, and the filter itself tells. */
+    filtered<Row>(route: string, rows: readonly Row[]): readonly Row[] | null {
+      if (!madeUpLists.has(route)) return null;
+      tally.hasFiltered = true;
+      return rows.slice(0, Math.ceil(rows.length * share));
+    },
+  };
+}
