@@ -1,7 +1,6 @@
 /** The contract of a store outside this process, and the parts that several kinds of stores share. */
 
 import type { KeyvStorageEntry } from 'keyv';
-import { createLru, type Shrinkable } from './lru.ts';
 import type {
   CounterSnapshot,
   LeaseState,
@@ -15,12 +14,12 @@ import type {
 export type OnError = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `guarded-backing.ts` stands before it. */
-export interface Backing extends Partial<Shrinkable> {
+export interface Backing {
   readonly adapter: Adapter;
   readonly sharedCounters: SharedCounters | null;
   readonly leases: Leases | null;
   /** Looks without waiting; left out if the store is too far away for that. */
-  readonly peek?: Peek;
+  readonly peek?: Peek | undefined;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
   /** Calls back each time that the store has been replaced or connected anew; left out if that can't happen. */
@@ -119,21 +118,6 @@ export function noteIn(text: string | null | undefined): Note | null {
  * a process that looked too early finds the value after all.
  */
 export const FETCHED_MS = 3_000;
-
-const MAX_NAMES = 200_000;
-
-/** @param now milliseconds since any instant, by a clock that nobody can set */
-export function createLeases(now: () => number = () => performance.now()): Leases {
-  const taken = createLru<{ readonly state: TakenState; readonly untilMs: number }>(MAX_NAMES);
-  return leasesOver({
-    read(key) {
-      const lease = taken.get(key);
-      return lease !== undefined && lease.untilMs > now() ? lease.state : null;
-    },
-    write: (key, state, lifeMs) => taken.set(key, { state, untilMs: now() + lifeMs }),
-    remove: (key) => taken.delete(key),
-  });
-}
 
 /** @param atOnce runs work as one transaction */
 export function leasesOver(

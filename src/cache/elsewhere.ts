@@ -1,11 +1,8 @@
 import type { KeyvStorageAdapter } from 'keyv';
 import Keyv from 'keyv';
-import { within } from '../shared/async/within.ts';
 import type { Backing } from './backing.ts';
 import { guardedBacking } from './guarded-backing.ts';
-import { openHubBacking } from './hub.ts';
-import { createNearCache } from './near-cache.ts';
-import type { HubLink, Store, StoreOptions } from './store.ts';
+import type { Store, StoreOptions } from './store.ts';
 import { StandInCache, unpackedStore } from './unpacked-store.ts';
 
 /** Prefix of each key outside this process, so that a Redis may serve others too. */
@@ -17,43 +14,21 @@ const AT_HAND_SHARE = 0.5;
 /** Milliseconds by which the clocks of other gateways may be ahead. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-/** Opens a store outside this process: a file, a Redis, or a hub if the address names neither. */
+/** Opens a store outside this process: a file or a Redis. */
 export async function openElsewhere(options: StoreOptions): Promise<Store> {
-  const { url, link, timeoutMs, onError } = options;
-  if (link !== undefined && isInHub(url)) {
-    const store = await storeOver(openHubBacking(link), options);
-    const shared = { ...store, news: newsOver(link, timeoutMs) };
-    return url === 'memory:' ? createNearCache(shared, link) : shared;
-  }
+  const { url, mostBytes, onError } = options;
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    return storeOver(await openSqlite(url.slice('sqlite:'.length), onError), options);
+    return storeOver(await openSqlite(url.slice('sqlite:'.length), onError, mostBytes), options);
   }
   const { openRedis } = await import('./redis.ts');
   return storeOver(await openRedis(url, NAMESPACE), options);
 }
 
-function isInHub(url: string): boolean {
-  return url === 'memory:' || url === 'none';
-}
-
-function newsOver({ ask, onPublished, onChanged }: HubLink, timeoutMs: number): NonNullable<Store['news']> {
-  return {
-    publish: ({ key, value }) =>
-      within(
-        timeoutMs,
-        ask('store.tell', key, JSON.stringify(value)).catch(() => {}),
-      ),
-    onPublished: (listener) => onPublished((key, text) => listener({ key, value: JSON.parse(text) })),
-    onChanged,
-  };
-}
-
-async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
-  const { now = Date.now, url, link, maxBytes } = options;
-  // The near cache has those of a hub.
-  const atHandBytes = isInHub(url) ? 0 : (link?.nearCacheBytes ?? maxBytes * AT_HAND_SHARE);
-  const atHand = new StandInCache(atHandBytes);
+async function storeOver(anyBacking: Backing, options: StoreOptions): Promise<Store> {
+  const { now = Date.now, maxBytes } = options;
+  const backing = named(anyBacking);
+  const atHand = new StandInCache(maxBytes * AT_HAND_SHARE);
   const guard = guardedBacking(backing, { ...options, standIn: atHand });
   const { peekMany, ...texts } = unpackedStore(guard.adapter, atHand, backing.peek);
   const keyv = new Keyv({
@@ -62,19 +37,18 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   });
   // Such as a value that isn't JSON: without a listener, Keyv would throw at the writer.
   keyv.on('error', options.onError);
-  const named = isInHub(url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   function withoutFuture(values: readonly unknown[]): readonly unknown[] {
     const latestMs = now() + MAX_CLOCK_SKEW_MS;
     return values.map((value) => (isFromFuture(value, latestMs) ? undefined : value));
   }
   return {
-    getMany: async (keys) => withoutFuture(await keyv.getMany(keys.map(named))),
+    getMany: async (keys) => withoutFuture(await keyv.getMany([...keys])),
     peekMany:
       peekMany === null
         ? null
         : (keys) => {
             try {
-              return withoutFuture(peekMany(keys.map(named)).map(valueIn));
+              return withoutFuture(peekMany(keys).map(valueIn));
             } catch {
               // Work that may wait meets the same, and reports it.
               return keys.map(() => undefined);
@@ -82,25 +56,42 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
           },
     isAllHere: false,
     async setMany(entries, ttlMs) {
-      const written = entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs }));
+      const written = entries.map(({ key, value }) => ({ key, value, ttl: ttlMs }));
       return (await keyv.setMany(written)).every(Boolean);
     },
     async clear(prefix) {
-      atHand.forget(named(prefix));
-      await guard.clear(named(prefix));
+      atHand.forget(prefix);
+      await guard.clear(prefix);
       // Some may have been read meanwhile.
-      atHand.forget(named(prefix));
+      atHand.forget(prefix);
     },
-    first: (name, value) => guard.first(named(name), value),
+    first: guard.first,
     onReturn: guard.onReturn,
     sharedCounters: guard.sharedCounters,
     leases: guard.leases,
-    news: null,
-    shrink(share) {
-      backing.shrink?.(share);
-      texts.shrink(share);
-    },
+    shrink: texts.shrink,
     close: guard.close,
+  };
+}
+
+/** Names are only as long as this where they leave the process. */
+function named(backing: Backing): Backing {
+  const { adapter, peek, clear, first } = backing;
+  const nameIn = (key: string) => NAMESPACE + key;
+  return {
+    ...backing,
+    adapter: {
+      getMany: (keys) => adapter.getMany(keys.map(nameIn)),
+      setMany: (entries) => adapter.setMany(entries.map((entry) => ({ ...entry, key: nameIn(entry.key) }))),
+    },
+    peek:
+      peek &&
+      (() => {
+        const { version, read } = peek();
+        return { version, read: (keys) => read(keys.map(nameIn)) };
+      }),
+    clear: (prefix) => clear(nameIn(prefix)),
+    first: (name, value) => first(nameIn(name), value),
   };
 }
 

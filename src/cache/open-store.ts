@@ -1,14 +1,11 @@
 import { ValueCache } from './lru.ts';
 import type { Store, StoreOptions } from './store.ts';
 
-/**
- * Returns null if nothing is to be cached or shared. With `none` and a link, the store is there for counters and leases
- * alone.
- */
+/** Returns null if nothing is to be cached or shared. */
 export async function openStore(options: StoreOptions): Promise<Store | null> {
-  const { url, link, maxBytes } = options;
-  if (link === undefined && url === 'none') return null;
-  if (link === undefined && url === 'memory:') return openMemory(maxBytes);
+  const { url, maxBytes } = options;
+  if (url === 'none') return null;
+  if (url === 'memory:') return openMemory(maxBytes);
   const { openElsewhere } = await import('./elsewhere.ts');
   return openElsewhere(options);
 }
@@ -30,7 +27,6 @@ function openMemory(maxBytes: number): Store {
     onReturn() {},
     sharedCounters: null,
     leases: null,
-    news: null,
     shrink: (share) => cache.shrink(share),
     close: async () => cache.clear(),
   };

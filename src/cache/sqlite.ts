@@ -20,6 +20,12 @@ const BUSY_TIMEOUT_MS = 100;
 
 const WRITES_BETWEEN_SWEEPS = 500;
 
+/** Milliseconds for which a look counts among workers: under load, each look by each request costs them a tenth. */
+const WORKERS_LOOK_MS = 1;
+
+/** Interval at which looks that don't wait make sure that the file is still the one at its path, in milliseconds. */
+const CHECK_MS = 100;
+
 const IN_MEMORY = ':memory:';
 
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
@@ -67,13 +73,18 @@ export function orClose<T>(db: DatabaseSync, work: () => T): T {
  * set aside, and an empty one takes its place: lost values can be fetched again. While there is no room, or another
  * process has it locked, it fails like any other store.
  * @param onError called with each file that was set aside
+ * @param mostBytes of the file that workers share: beyond so many, the values that would expire first go
  * @throws ConfigError if the file can't be opened, or can't hold a cache
  */
-export async function openSqlite(path: string, onError: OnError): Promise<Backing> {
+export async function openSqlite(
+  path: string,
+  onError: OnError,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<Backing> {
   const openDatabase = await loadSqlite();
   const open = () => {
     const db = openDatabase(path, BUSY_TIMEOUT_MS);
-    const file = orClose(db, () => storeIn(db));
+    const file = orClose(db, () => storeIn(db, mostBytes));
     waitForNobody(db);
     opens += 1;
     return { ...file, inode: inodeOf(path), opens };
@@ -81,6 +92,8 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   const listeners: (() => void)[] = [];
   let file: ReturnType<typeof open> | null = null;
   let opens = 0;
+  const lookMs = mostBytes === Number.POSITIVE_INFINITY ? 0 : WORKERS_LOOK_MS;
+  let looked: (ReturnType<Peek> & { readonly atMs: number }) | null = null;
   /** True from the loss of the file until another one is open. */
   let isLost = false;
 
@@ -106,6 +119,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   /** Later work must not find the closed file. */
   function lose(used: ReturnType<typeof open>): void {
     file = null;
+    looked = null;
     isLost = true;
     void used.close();
   }
@@ -137,11 +151,20 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
     }
   }
 
+  let checkedMs = 0;
+
   /** Only work that may wait opens another file in place of one that is lost. */
   function peek(): ReturnType<Peek> {
-    if (file === null || inodeOf(path) !== file.inode) throw new Error(`${path} is not open.`);
+    const nowMs = performance.now();
+    if (looked !== null && nowMs - looked.atMs < lookMs) return looked;
+    if (nowMs - checkedMs > CHECK_MS) {
+      if (file !== null && inodeOf(path) !== file.inode) throw new Error(`${path} was replaced.`);
+      checkedMs = nowMs;
+    }
+    if (file === null) throw new Error(`${path} is not open.`);
     // Each connection counts on its own.
-    return { version: file.opens * 2 ** 32 + file.version(), read: file.read };
+    looked = { version: file.opens * 2 ** 32 + file.version(), read: file.read, atMs: nowMs };
+    return looked;
   }
 
   return {
@@ -168,7 +191,7 @@ export async function openSqlite(path: string, onError: OnError): Promise<Backin
   };
 }
 
-function storeIn(db: DatabaseSync) {
+function storeIn(db: DatabaseSync, mostBytes: number) {
   prepareTables(db);
   const select = db.prepare(
     'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
@@ -189,6 +212,13 @@ function storeIn(db: DatabaseSync) {
     const byKey = new Map(rows.map(({ key, value }) => [key, value]));
     return keys.map((key) => byKey.get(key));
   };
+  const usedBytes = db.prepare(
+    'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+  );
+  const evict = db.prepare(
+    'DELETE FROM entries WHERE key IN (SELECT key FROM entries ORDER BY expires LIMIT (SELECT count(*) / 10 + 1 FROM entries))',
+  );
+  const isFull = () => mostBytes < Number.POSITIVE_INFINITY && Number(usedBytes.get()?.used) > mostBytes;
   let writes = 0;
   const sweep = () => {
     sweepEntries.run(Date.now());
@@ -206,6 +236,7 @@ function storeIn(db: DatabaseSync) {
       async setMany(entries) {
         inTransaction(db, () => {
           for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
+          if (isFull()) evict.run();
           writes += 1;
           if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
         });

@@ -29,17 +29,7 @@ export interface Store extends Shrinkable {
   readonly sharedCounters: SharedCounters | null;
   /** Null if nobody shares the store. */
   readonly leases: Leases | null;
-  /** News among processes with near caches of the store; null if there are none. */
-  readonly news: StoreNews | null;
   close(): Promise<void>;
-}
-
-interface StoreNews {
-  /** Settles once all others have the value, or too much time has passed. */
-  publish(entry: StoreEntry): Promise<unknown>;
-  onPublished(listener: (entry: StoreEntry) => void): void;
-  /** Calls back with the keys of values that others have changed. */
-  onChanged(listener: (keys: readonly string[]) => void): void;
 }
 
 /** Calls that gateways that share a store have spent under one key, and the plan as the service has stated it. */
@@ -121,18 +111,6 @@ export type TakenState = `${'away' | 'fetched'} ${string}`;
 /** `own`: was taken. `free`: could have been. */
 export type LeaseState = 'own' | 'free' | TakenState;
 
-/** A member's end of the way to a hub. */
-export interface HubLink {
-  /** @throws Error if the hub fails, has gone, or doesn't answer in time */
-  ask(name: string, ...args: readonly unknown[]): Promise<unknown>;
-  /** Bytes of the hub's values that may be cached in this process as well, roughly. */
-  readonly nearCacheBytes: number;
-  /** Calls back with the changes that others make, as do those below. */
-  onChanged(listener: (keys: readonly string[]) => void): void;
-  onCleared(listener: (prefix: string) => void): void;
-  onPublished(listener: (key: string, text: string) => void): void;
-}
-
 export interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
   readonly url: string;
@@ -144,8 +122,8 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** For timeouts. */
   readonly after?: Clock['after'];
-  /** The link to the process that holds the store of `memory:` for several; left out if there is one alone. */
-  readonly link?: HubLink | undefined;
+  /** Bytes of a store in a file, roughly; left out for as many as there are. */
+  readonly mostBytes?: number | undefined;
   /** Called with errors of the store, and with its outages as `StoreOutage`. */
   readonly onError: (error: unknown) => void;
 }

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import type { HubLink } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
-import type { Observer } from '../gateway/gateway-parts.ts';
+import type { Observer, RunFile } from '../gateway/gateway-parts.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
 import type { Log } from '../server/log.ts';
 import { watchMemory } from '../server/memory-watch.ts';
@@ -26,7 +25,10 @@ interface Common {
   readonly upstreamUrl: string;
   /** Null if there is no sandbox. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  readonly link: HubLink;
+  /** Megabytes of one worker. */
+  readonly budgetMb: number;
+  /** Left out if the settings name a store. */
+  readonly runFile: RunFile | undefined;
   /** The metrics of all workers together; null if they can't be known. */
   readonly textOfAll: () => Promise<string | null>;
 }
@@ -43,14 +45,14 @@ export async function startProgram(
   try {
     const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? sandbox?.url ?? '';
     const metrics = createMetrics(ownBuild(), log.droppedLines, common?.textOfAll);
-    const budgetMb = processBudgetMb(config);
+    const budgetMb = common?.budgetMb ?? processBudgetMb(config);
     const observer = both(log, metrics);
     const gateway = await createGateway({
       config,
       plugins,
       upstreamUrl,
       observer,
-      link: common?.link,
+      runFile: common?.runFile,
       takenMemory: () => process.memoryUsage.rss() / (budgetMb * MB),
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;

@@ -138,15 +138,16 @@ export function waitingBounds({
   return { maxPerConnection: maxAnswerBytes, maxInAll: Math.max(maxAnswerBytes, most) };
 }
 
-/** Megabytes of one process. */
-export function processBudgetMb(
-  { memoryMb, workers, cacheMaxBytes }: Division & { readonly cacheMaxBytes: number },
-  role: 'answering' | 'supervising' = 'answering',
-): number {
+/** Megabytes of one process that answers. */
+export function processBudgetMb({
+  memoryMb,
+  workers,
+  cacheMaxBytes,
+}: Division & { readonly cacheMaxBytes: number }): number {
   if (workers === 1) return memoryMb;
-  // The hub has half of the cache, and as much garbage.
-  const supervising = Math.min(memoryMb / 2, IDLE_MB.supervising + cacheMaxBytes / MB);
-  return role === 'supervising' ? supervising : (memoryMb - supervising) / workers;
+  // Half of the cache is in a file, which may lie in memory.
+  const shared = Math.min(memoryMb / 2, IDLE_MB.supervising + cacheMaxBytes / 2 / MB);
+  return (memoryMb - shared) / workers;
 }
 
 /** Settings by their names in the environment. */

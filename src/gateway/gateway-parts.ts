@@ -1,5 +1,4 @@
 import type { StoreOutage } from '../cache/outage.ts';
-import type { HubLink } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import type { OperationEvent } from '../graphql/request/operation-events.ts';
 import type { FiguresParts } from '../observations/client.ts';
@@ -25,6 +24,11 @@ export interface Observer {
   problem(error: unknown, where: string, requestId?: string): void;
 }
 
+export interface RunFile {
+  readonly path: string;
+  readonly mostBytes: number;
+}
+
 export interface GatewayParts {
   readonly config: Config;
   /** The same as for `readConfig`. */
@@ -32,8 +36,8 @@ export interface GatewayParts {
   readonly upstreamUrl: string;
   readonly observer: Observer;
   readonly clock?: Clock;
-  /** The link to the state that several processes of one program share. */
-  readonly link?: HubLink | undefined;
+  /** The file that the processes of one program share if the settings name no store. */
+  readonly runFile?: RunFile | undefined;
   /** Another way to open the schema: gateways of the same settings may share one. */
   readonly openSchema?: typeof openSchema | undefined;
   /** The share of its budget that the process takes; left out if the process is not the gateway's alone. */

@@ -18,17 +18,18 @@ export function openClocks(givenClock: Clock | undefined) {
 }
 
 export async function openStores(
-  { config, observer, link }: GatewayParts,
+  { config, observer, runFile }: GatewayParts,
   clocks: ReturnType<typeof openClocks>,
 ) {
   const { clock, steadyNow } = clocks;
   const store = await openStore({
-    url: config.cacheUrl,
+    // With `none`, it is there for counters and leases alone.
+    url: runFile === undefined ? config.cacheUrl : `sqlite:${runFile.path}`,
+    mostBytes: runFile?.mostBytes,
     timeoutMs: config.cacheTimeoutMs,
     maxBytes: config.cacheMaxBytes,
     now: steadyNow,
     after: clock.after,
-    link,
     onError(error) {
       if (error instanceof StoreOutage && observer.outage !== undefined) observer.outage(error);
       else observer.problem(error, 'cache');

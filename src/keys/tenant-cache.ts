@@ -43,11 +43,6 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
     return store.setMany([statusOf(tenant)], retentionMs);
   }
 
-  /** Settles once the store and all others know it. */
-  async function spread(tenant: Tenant): Promise<void> {
-    await Promise.all([store.news?.publish(statusOf(tenant)), write(tenant)]);
-  }
-
   function statusOf(tenant: Tenant) {
     const { acceptedAtMs, refusedAtMs, recheckBeforeMs } = tenant;
     return { key: nameOfStatus(tenant), value: { acceptedAtMs, refusedAtMs, recheckBeforeMs } };
@@ -100,15 +95,15 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
       tenant.refusal = null;
       if (isNews || atMs - tenant.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(tenant);
     },
-    /** `isStored` settles once the store and all others know of the refusal. */
+    /** `isStored` settles once the store knows of the refusal. */
     refuse(tenant: Tenant, refusal: Failure) {
       const wasAccepted = tenant.acceptedAtMs > tenant.refusedAtMs;
       tenant.refusedAtMs = Math.max(now(), tenant.acceptedAtMs);
       tenant.refusal = refusal;
       tenant.renew();
       // Nothing is cached for a key that was never accepted.
-      if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
-      return { wasAccepted, isStored: spread(tenant) };
+      if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve(true) };
+      return { wasAccepted, isStored: write(tenant) };
     },
     /**
      * Has figures of the key from before an instant count only if a look at the sources says so.
@@ -117,7 +112,7 @@ function createKeyStatuses({ store, tenants: { now }, authTtlMs, retentionMs }: 
     recheck(tenant: Tenant, beforeMs: number): Promise<void> {
       tenant.recheckBeforeMs = beforeMs;
       tenant.renew();
-      return spread(tenant);
+      return write(tenant).then(() => {});
     },
     /** Changes with each value that is cached for the key or for all, and with each refusal of the key. */
     generation: (tenant: Tenant): number => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
@@ -207,14 +202,6 @@ export function createTenantCache(parts: TenantCacheParts) {
   const { learn, refuse, readWith, peekWith, ...statuses } = createKeyStatuses(parts);
   const { writing, put, landed } = createWrites(parts);
 
-  store.news?.onPublished(({ key, value }) => learn(tenants.named(digestIn(key)), value));
-  store.news?.onChanged((keys) => {
-    for (const digest of new Set(keys.map(digestIn))) {
-      const tenant = digest === PUBLIC.digest ? PUBLIC : tenants.find(digest);
-      tenant?.renew();
-    }
-  });
-
   /** Names in the store are memoized, since most are wanted again and again. `among` marks those that count in `count`. */
   let among = {};
   let count = 0;
@@ -234,7 +221,6 @@ export function createTenantCache(parts: TenantCacheParts) {
     return key;
   }
   const keyIn = ({ digest }: Tenant, name: string) => `${digest}${CACHED}${name}`;
-  const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
   /**
    * Reads entries by name, in one round trip. An entry that is older than the service's last refusal of the key, or
@@ -310,8 +296,9 @@ export function createTenantCache(parts: TenantCacheParts) {
       const { wasAccepted, isStored } = refuse(tenant, failure);
       // The refusal comes first: nothing older than it is served from then on, however long the purge takes.
       if (!wasAccepted) return undefined;
-      void isStored.then(() => store.clear(keyOfEntry(tenant, '')));
-      return isStored;
+      const told = isStored.then(() => {});
+      void told.then(() => store.clear(keyOfEntry(tenant, '')));
+      return told;
     },
   };
 }

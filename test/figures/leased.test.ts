@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { createLeases } from '../../src/cache/backing.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { gatheredStage, leasedStage } from '../../src/observations/client.ts';
@@ -7,6 +6,7 @@ import type { FetchBatch } from '../../src/observations/fetch.ts';
 import { changedAt, type Demand } from '../../src/observations/planner/demand.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { sendingFor } from '../service/sending.ts';
+import { createLeases } from '../support/memory-leases.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLeases } from '../../src/cache/backing.ts';
-import { createHub } from '../../src/cache/hub.ts';
 import { openStore } from '../../src/cache/open-store.ts';
 import type { Leases, TakenState } from '../../src/cache/store.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
+import { createLeases } from '../support/memory-leases.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -272,17 +271,6 @@ describe('what is in flight', () => {
     await Promise.all([one, open('other')(['a'])]);
     expect(fetches).toEqual([]);
     expect(performance.now() - startedMs).toBeLessThan(600);
-  });
-
-  it('what is in flight ends with the member of a hub that had taken it', async () => {
-    const hub = createHub(1_000);
-    const [gone, other] = [hub.join({ hear: async () => {} }), hub.join({ hear: async () => {} })];
-    const ask = (member: typeof gone, name: string, ...args: unknown[]) =>
-      member.answers[name]?.(...(args as never[]));
-    await ask(gone, 'leases.take', lease('gone', ['a']), { passedOver: [null], isWhole: false });
-    expect(await ask(other, 'leases.look', 'one', ['a'])).toEqual([true]);
-    gone.leave();
-    expect(await ask(other, 'leases.look', 'one', ['a'])).toEqual([false]);
   });
 
   /** A store in which each look finds a name that somebody else has just fetched. */

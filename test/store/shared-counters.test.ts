@@ -4,9 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createHub } from '../../src/cache/hub.ts';
 import { openStore } from '../../src/cache/open-store.ts';
-import type { HubLink, SharedCounters } from '../../src/cache/store.ts';
+import type { SharedCounters } from '../../src/cache/store.ts';
 import { createLedger, type Ledger } from '../../src/keys/ledger.ts';
 import { Tenants } from '../../src/keys/tenant.ts';
 import { Failure } from '../../src/shared/errors.ts';
@@ -24,25 +23,7 @@ const STORES = {
     async [Symbol.asyncDispose]() {},
   }),
   Redis: () => startRedis(),
-  hub: async () => ({
-    url: 'memory:',
-    link: linkTo(createHub(1_000)),
-    kill: async () => {},
-    async [Symbol.asyncDispose]() {},
-  }),
 } as const;
-
-/** The way to a hub in this process. */
-function linkTo(hub: ReturnType<typeof createHub>): HubLink {
-  const { answers } = hub.join({ hear: async () => {} });
-  return {
-    ask: async (name, ...args) => answers[name]?.(...(args as never[])),
-    nearCacheBytes: 0,
-    onChanged() {},
-    onCleared() {},
-    onPublished() {},
-  };
-}
 
 const START = Date.parse('2026-11-21T10:00:30Z');
 const FREE = "rate limit exceeded for plan 'free': 5 requests per minute";
@@ -82,12 +63,10 @@ function ledgerOver(now: () => number, counters: SharedCounters | null | undefin
 }
 
 /** Ledgers of so many gateways over one store, and a clock for all. */
-async function open(url: string, gateways = 3, link?: HubLink) {
+async function open(url: string, gateways = 3) {
   let nowMs = START;
   const stores = await Promise.all(
-    Array.from({ length: gateways }, () =>
-      openStore({ url, link, timeoutMs: 200, maxBytes: 0, onError() {} }),
-    ),
+    Array.from({ length: gateways }, () => openStore({ url, timeoutMs: 200, maxBytes: 0, onError() {} })),
   );
   return {
     ledgers: stores.map((store) => ledgerOver(() => nowMs, store?.sharedCounters)),
@@ -106,13 +85,11 @@ const grants = async (ledgers: readonly ReturnType<typeof ledgerOver>[], each = 
   return (await Promise.all(takes)).filter(Boolean).length;
 };
 
-const linkOf = (store: object) => ('link' in store ? (store.link as HubLink) : undefined);
-
 for (const [name, start] of Object.entries(STORES)) {
   describe.skipIf(name === 'Redis' && !hasRedis)(`three ledgers over one ${name}`, () => {
     it('three ledgers over one store grant a minute once, in this minute and in the next', async () => {
       await using store = await start();
-      await using scene = await open(store.url, 3, linkOf(store));
+      await using scene = await open(store.url, 3);
       const { ledgers, pass } = scene;
       // The plan is not known: nobody is held back, and everything is counted.
       expect(await grants(ledgers, 1)).toBe(3);
@@ -137,7 +114,7 @@ for (const [name, start] of Object.entries(STORES)) {
 
     it('three ledgers over one store probe a spent month once between them, and all know when it is over', async () => {
       await using store = await start();
-      await using scene = await open(store.url, 3, linkOf(store));
+      await using scene = await open(store.url, 3);
       const { ledgers, pass } = scene;
       ledgers[1]?.limited('one', SPENT);
       await expect.poll(() => grants(ledgers)).toBe(0);
@@ -152,7 +129,7 @@ for (const [name, start] of Object.entries(STORES)) {
 
     it('three ledgers over one store get a call back that has not left, into its own minute and month alone', async () => {
       await using store = await start();
-      await using scene = await open(store.url, 3, linkOf(store));
+      await using scene = await open(store.url, 3);
       const { ledgers, pass } = scene;
       const [one, other] = ledgers as [(typeof ledgers)[0], (typeof ledgers)[0]];
       const counted = async () => {
@@ -186,7 +163,7 @@ for (const [name, start] of Object.entries(STORES)) {
 
     it('three ledgers over one store keep keys apart', async () => {
       await using store = await start();
-      await using scene = await open(store.url, 2, linkOf(store));
+      await using scene = await open(store.url, 2);
       scene.ledgers[0]?.limited('one', FREE);
       await expect.poll(() => scene.ledgers[1]?.take('one')).toBe(false);
       expect(await scene.ledgers[1]?.take('two')).toBe(true);

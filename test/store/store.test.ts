@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -140,6 +141,19 @@ describe('SQLite', () => {
 
   it('SQLite refuses a folder that is not there at the start', async () => {
     await expect(open(`sqlite:${join(folder, 'nowhere', 'cache.sqlite')}`)).rejects.toThrow(ConfigError);
+  });
+
+  it('SQLite keeps within its bytes where they are bounded, and drops what would expire first', async () => {
+    const path = join(folder, 'bounded.sqlite');
+    const options = { url: `sqlite:${path}`, timeoutMs: 5_000, maxBytes: 0, onError() {} };
+    const store = await openStore({ ...options, mostBytes: 1_000_000 });
+    const random = () => randomBytes(600).toString('base64');
+    for (let i = 0; i < 4_000; i += 1) await store?.setMany([{ key: `${i}`, value: random() }], 60_000 + i);
+    const kept = await store?.getMany(Array.from({ length: 4_000 }, (_, i) => `${i}`));
+    await store?.close();
+    expect(statSync(path).size).toBeLessThan(1_200_000);
+    expect(kept?.slice(0, 2_000).filter((value) => value !== undefined)).toEqual([]);
+    expect(kept?.slice(-500)).not.toContain(undefined);
   });
 
   it('SQLite is read by its owner alone', async () => {

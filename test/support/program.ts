@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { StoreOutage } from '../../src/cache/outage.ts';
-import type { HubLink } from '../../src/cache/store.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
+import type { RunFile } from '../../src/gateway/gateway-parts.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
 import type { OperationEvent } from '../../src/graphql/request/operation-events.ts';
@@ -67,8 +67,8 @@ export interface ProgramOptions {
   readonly plugins?: readonly PluginDefinition[];
   /** A schema instead of the program's. */
   readonly opened?: GraphQLSchema;
-  /** The link to a hub, as workers have it. */
-  readonly link?: HubLink;
+  /** The file that workers of one program share. */
+  readonly runFile?: RunFile;
 }
 
 /** Schemas by their parts: building one takes longer than all the rest of a program. */
@@ -97,7 +97,7 @@ export async function openProgram({
   shipped = all,
   plugins: further = [],
   opened,
-  link,
+  runFile,
 }: ProgramOptions = {}) {
   const plugins = [...shipped, ...further];
   const sandbox = createSandbox(options);
@@ -131,7 +131,7 @@ export async function openProgram({
     config,
     plugins,
     upstreamUrl: upstreamUrl ?? service.url,
-    link,
+    runFile,
     observer,
     clock: { ...systemClock, after: timers.after, ...clock },
     openSchema: opened === undefined ? openOnce : async () => opened,

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtempDisposable, readdir, stat, utimes } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { childrenOf, isRunning } from '../support/descendants.ts';
@@ -233,6 +236,45 @@ describe('the end of several workers', () => {
     await service.answer();
     expect(await inFlight).toMatchObject({ data: { health: { status: 'ok' } } });
     await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+describe('the file that workers share', () => {
+  it.for(['memory:', 'none'])(
+    'the file that workers share goes with the run, and with the next one where the run was killed: %s',
+    async (cacheUrl) => {
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'run-folders-'));
+      const env = { TMPDIR: folder.path, CACHE_URL: cacheUrl };
+      const runs = async () =>
+        (await readdir(folder.path)).filter((name) => name.startsWith('country-graph-run-'));
+      const killed = await start(env);
+      const workers = childrenOf(killed.child.pid);
+      await ask(killed.url);
+      const [first = ''] = await runs();
+      expect((await stat(join(folder.path, first))).mode & 0o777).toBe(0o700);
+      const long = new Date(Date.now() - 3_600_000);
+      const age = () => utimes(join(folder.path, first), long, long);
+      // The next run leaves what another has open.
+      await age();
+      const ended = await start(env);
+      expect(await runs()).toHaveLength(2);
+      ended.child.kill('SIGTERM');
+      await once(ended.child, 'exit');
+      expect(await runs()).toEqual([first]);
+      killed.child.kill('SIGKILL');
+      await once(killed.child, 'exit');
+      await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+      expect(await runs()).toEqual([first]);
+      await age();
+      await start(env);
+      expect(await runs()).not.toContain(first);
+    },
+  );
+
+  it('the file that workers share lies in a folder that can be written, or the program says what to set', async () => {
+    await expect(start({ TMPDIR: '/dev/null/below' })).rejects.toThrow(
+      /The settings have 1 error\(s\):\n {2}CACHE_URL: with WORKERS above 1 .* in \/dev\/null\/below.*: name another folder in TMPDIR, or a store/,
+    );
   });
 });
 

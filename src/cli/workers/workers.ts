@@ -2,16 +2,17 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
-import { createHub, createHubListening, openChannel } from '../../cache/hub.ts';
 import type { Config } from '../../config/config.ts';
 import { ALLOCATOR, heapGrowthFlag, heapSizeFlags, processBudgetMb } from '../../config/memory-budget.ts';
+import type { RunFile } from '../../gateway/gateway-parts.ts';
 import type { PluginDefinition } from '../../gateway/plugin.ts';
 import type { Log, standardError } from '../../server/log.ts';
-import { watchMemory } from '../../server/memory-watch.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { within } from '../../shared/async/within.ts';
 import { openSandbox, type Program, startProgram } from '../serve.ts';
+import { openChannel } from './channel.ts';
+import { openRunFolder } from './run-folder.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
 interface Welcome {
@@ -19,6 +20,7 @@ interface Welcome {
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly port: number;
   readonly adminPort: number | undefined;
+  readonly runFile: RunFile | undefined;
 }
 
 type LogDestination = ReturnType<typeof standardError>;
@@ -38,7 +40,7 @@ const MAX_LINE = 1_048_576;
 /**
  * Runs `serve` in several processes. Node's cluster module hands out connections in turn: the operating system would
  * give some processes many more than others, and a worker that stops listening loses none this way. This process
- * supervises the workers, and holds the store that they share; it answers no requests.
+ * supervises the workers; it answers no requests.
  * @param outlet takes the workers' log
  * @throws WorkerEnded if the first worker ends before it takes requests
  */
@@ -53,6 +55,10 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
       heapGrowthFlag(processBudgetMb(config)),
     ],
   });
+  const isStoreNamed = config.cacheUrl !== 'memory:' && config.cacheUrl !== 'none';
+  const folder = isStoreNamed ? null : await openRunFolder();
+  // Also where an error ends the start.
+  process.on('exit', () => folder?.remove());
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   const welcome: Welcome = {
     upstreamUrl: config.countryDataUrl ?? sandbox?.url ?? '',
@@ -60,16 +66,12 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
     // The same for all workers, later ones included.
     port: config.port === 0 ? await freePort(config.host) : config.port,
     adminPort: config.adminPort === 0 ? await freePort(config.host) : config.adminPort,
+    // Half of the cache is in the file, the other half in the workers' memory.
+    runFile: folder === null ? undefined : { path: folder.path, mostBytes: config.cacheMaxBytes / 2 },
   };
-  // Half of the cache is in the hub, the other half in the workers' near caches.
-  const hub = createHub(config.cacheMaxBytes / 2);
-  watchMemory({
-    budgetMb: processBudgetMb(config, 'supervising'),
-    shrink: hub.shrink,
-  });
   const supervisor: Supervisor<ReturnType<typeof startWorker>> = new Supervisor({
     count: config.workers,
-    start: () => startWorker(welcome, hub, metrics, outlet),
+    start: () => startWorker(welcome, metrics, outlet),
     clock: systemClock,
     drainTimeoutMs: config.drainDelayMs + 2 * config.drainTimeoutMs + DRAIN_SLACK_MS,
     note: log.note,
@@ -96,7 +98,6 @@ export async function startWorkers(config: Config, log: Log, outlet: LogDestinat
 
 function startWorker(
   welcome: Welcome,
-  hub: ReturnType<typeof createHub>,
   metrics: ReturnType<typeof createSummedMetrics>,
   outlet: LogDestination,
 ) {
@@ -105,9 +106,7 @@ function startWorker(
   let cut = 0;
   let last: MetricsSnapshot = [];
   let isDraining = false;
-  const membership = hub.join({ hear: ([name, ...args]) => channel.ask(name, ...args) });
   const answers = {
-    ...membership.answers,
     welcome: () => welcome,
     ready: (url: string, adminUrl: string | undefined) => onReady({ url, adminUrl }),
     metrics: metrics.text,
@@ -125,7 +124,6 @@ function startWorker(
   });
   const ended = once(process.process, 'close').then(async ([code, signal]) => {
     channel.close();
-    membership.leave();
     reject(new WorkerEnded(code ?? signal));
     await metrics.left(last);
     return code ?? signal;
@@ -182,7 +180,6 @@ async function freePort(host: string): Promise<number> {
  * in good order if that process has gone.
  */
 export function createWorker(config: Config, plugins: readonly PluginDefinition[], log: Log) {
-  const { answers, listening } = createHubListening();
   let program: Awaited<ReturnType<typeof startProgram>> | undefined;
   let draining: Promise<number> | undefined;
 
@@ -197,18 +194,17 @@ export function createWorker(config: Config, plugins: readonly PluginDefinition[
     process.exit(cut === 0 ? 0 : 1);
   }
 
-  const answersOfAll = {
-    ...answers,
+  const answers = {
     snapshot: () => program?.snapshot() ?? [],
     // Returns at once; `drained` reports the end.
     drain(delayMs: number | undefined, isReplaced: boolean) {
       void end(delayMs, isReplaced);
     },
   };
-  const channel = openChannel(answersOfAll, {
+  const channel = openChannel(answers, {
     send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
     listen: (onMessage) => void process.on('message', onMessage),
-    timeoutMs: Math.max(CHANNEL_TIMEOUT_MS, config.cacheTimeoutMs),
+    timeoutMs: CHANNEL_TIMEOUT_MS,
   });
   // A process group gets signals together: the supervising process reacts to them.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -224,15 +220,12 @@ export function createWorker(config: Config, plugins: readonly PluginDefinition[
     drain,
     async start(): Promise<void> {
       const welcome = (await channel.ask('welcome')) as Welcome;
-      const nearCacheBytes = config.cacheMaxBytes / 2 / config.workers;
       const textOfAll = () => channel.ask('metrics').then(String, () => null);
-      const link = { ask: channel.ask, ...listening, nearCacheBytes };
       const { port, adminPort } = welcome;
-      program = await startProgram({ ...config, port, adminPort }, plugins, log, {
-        ...welcome,
-        link,
-        textOfAll,
-      });
+      const cacheMaxBytes = config.cacheMaxBytes / config.workers;
+      const own = { ...config, port, adminPort, cacheMaxBytes };
+      const budgetMb = processBudgetMb(config);
+      program = await startProgram(own, plugins, log, { ...welcome, budgetMb, textOfAll });
       await channel.ask('ready', program.url, program.adminUrl);
     },
   };

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createHub, createHubListening } from '../../../src/cache/hub.ts';
 import { openFixedService, type Sent } from '../../support/fixed-service.ts';
 import { openProgram } from '../../support/program.ts';
 import { SENT_ROW } from '../../support/sent-row.ts';
@@ -42,32 +41,16 @@ async function open(
   };
 }
 
-async function fileLinks() {
+async function sharedFile(named: (path: string) => object) {
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-tags-'));
   return {
-    env: { CACHE_URL: `sqlite:${join(folder, 'store.db')}` },
-    link: () => ({}),
+    options: named(join(folder, 'store.db')),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
 }
 
-/** Members of a hub in this process. */
-async function hubLinks() {
-  const hub = createHub(10_000_000);
-  return {
-    env: {},
-    link() {
-      const { answers, listening } = createHubListening();
-      const heard = async ([name, ...args]: readonly [string, ...unknown[]]) =>
-        answers[name]?.(...(args as never[]));
-      const member = hub.join({ hear: heard });
-      const ask = async (name: string, ...args: readonly unknown[]) =>
-        member.answers[name]?.(...(args as never[]));
-      return { link: { ask, nearCacheBytes: 1_000_000, ...listening } };
-    },
-    async [Symbol.asyncDispose]() {},
-  };
-}
+const namedStore = (path: string) => ({ env: { CACHE_URL: `sqlite:${path}` } });
+const runFile = (path: string) => ({ runFile: { path, mostBytes: 1e7 } });
 
 describe('the tags of an answer', () => {
   it('the tags of an answer name the countries, indicators and sources of its figures, also when it is repeated', async () => {
@@ -242,17 +225,18 @@ describe('a source that has run again', () => {
   });
 
   it.each([
-    ['gateways over one file', fileLinks],
-    ['workers of one program', hubLinks],
+    ['gateways over one file', namedStore],
+    ['workers of one program', runFile],
   ])(
     'a source that has run again is seen by any of the %s, told once, and asked anew by all, once',
-    async (_, openLinks) => {
+    async (_, named) => {
       await using cache = await openCache();
-      await using links = await openLinks();
-      const env = { PURGE_URL: cache.url, ...links.env };
-      await using one = await openTimedProgram({ startMs: AFTER_RUNS, env, ...links.link() });
+      await using file = await sharedFile(named);
+      const options: { readonly env?: object } = file.options;
+      const env = { PURGE_URL: cache.url, ...options.env };
+      await using one = await openTimedProgram({ ...options, startMs: AFTER_RUNS, env });
       const shared = { clock: one.clock, upstreamUrl: one.service.url };
-      await using other = await openTimedProgram({ ...shared, env, ...links.link() });
+      await using other = await openTimedProgram({ ...options, ...shared, env });
       const [changed, unchanged] = [sourceOf('population_total'), sourceOf('idps_total')];
       const callsOf = async (program: typeof one, ...queries: readonly string[]) => {
         const calls = [];
