@@ -33,11 +33,13 @@ async function removeLeftOver(parent: string): Promise<void> {
     if (!name.startsWith(PREFIX)) continue;
     const folder = join(parent, name);
     try {
-      if (Date.now() - statSync(folder).mtimeMs < BEGINNING_MS) continue;
+      const { mtimeMs, uid } = statSync(folder);
+      // In one of another user, the file might lead anywhere.
+      if (uid !== (process.getuid?.() ?? uid) || Date.now() - mtimeMs < BEGINNING_MS) continue;
       if (await isInUse(join(folder, FILE))) continue;
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // That of another user.
+      // It is removed by a later run, or went with its own.
     }
   }
 }

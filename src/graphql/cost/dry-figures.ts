@@ -33,7 +33,8 @@ export function createDryFigures(parts: CallParts, terms: DryTerms): Figures {
   return {
     find: countedFind(findCached(caching), parts, terms),
     async fetch(demands, ...sending) {
-      if (terms.tally.refusal !== null) throw terms.tally.refusal;
+      const refusal = terms.tally.refusal();
+      if (refusal !== null) throw refusal;
       terms.service.expect(demands);
       return fetch(demands, ...sending);
     },

@@ -81,7 +81,7 @@ export async function runDry(
     const fewest = countFewest();
     for (const demand of tally.cachedDemands) fewest.add(demand);
     // More than an operation may make aren't told one by one.
-    if (fewest.calls <= parts.maxUpstreamCalls) await noteSpared(stages, service, sending, tally);
+    if (fewest.calls() <= parts.maxUpstreamCalls) await noteSpared(stages, service, sending, tally);
   }
   if (effort.refusal === null) tally.close();
   return {
@@ -140,7 +140,7 @@ function dryContext(
 ): GraphContext {
   const { caller, bill } = sending;
   const { learned } = planning;
-  const effort = new Effort(caller.tenant, () => tally.refusal);
+  const effort = new Effort(caller.tenant, tally.refusal);
   const batchGate = createBatchGate(pooling.holdMs, pooling.clock.after);
   return {
     caller,

@@ -18,10 +18,8 @@ export function createFewestCalls(
   const metricKeys = new Set<string>();
   let [latest, series] = [0, 0];
   return {
-    get figures() {
-      return counted.size;
-    },
-    get calls() {
+    figures: () => counted.size,
+    calls() {
       // The series may contain all latest figures.
       const rows = Math.max(series === 0 ? latest : 0, series);
       const names = Math.max(countryCodes.size, metricKeys.size);

@@ -45,7 +45,7 @@ export function openTally(parts: TallyParts) {
 
   /** The route of most calls so far. */
   function dearestRoute(): string {
-    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
+    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls()) };
     return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
   }
 
@@ -96,9 +96,7 @@ export function openTally(parts: TallyParts) {
     /** True if figures may be fetched alongside the list of their countries, perhaps in vain. */
     mayGoAhead: false,
     /** Set once the operation is known to take more than it may, which ends pricing. */
-    get refusal() {
-      return refusal;
-    },
+    refusal: () => refusal,
     /**
      * Counts a figure that has to be fetched, before it is planned.
      * @throws Failure OPERATION_TOO_EXPENSIVE if no plan could fetch the figures within the limit
@@ -106,11 +104,11 @@ export function openTally(parts: TallyParts) {
     want(demand: Demand) {
       if (refusal !== null) throw refusal;
       fewest.add(demand);
-      if (fewest.calls > maxFigureCalls) {
+      if (fewest.calls() > maxFigureCalls) {
         const otherCalls = bill.calls - dataCalls();
-        throw refuse(otherCalls + Math.max(dataCalls(), fewest.calls), 'at least ');
+        throw refuse(otherCalls + Math.max(dataCalls(), fewest.calls()), 'at least ');
       }
-      if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
+      if (!isProven && fewest.figures() > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures());
     },
     /** Refuses the operation if it has taken too many calls. */
     close() {

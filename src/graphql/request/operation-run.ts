@@ -153,7 +153,7 @@ export function createOpenRun(
     const batchGate = createBatchGate(config.batchHoldMs, after);
     const { tenant } = caller;
     // Offline no key can be proven; having been accepted once is enough.
-    const effort = new Effort(isOffline ? whoseKeyIsKnown(tenant) : tenant);
+    const effort = new Effort(isOffline ? new KnownKey(tenant) : tenant);
     const run: OperationRun = {
       context: {
         caller,
@@ -210,12 +210,17 @@ export function createOpenRun(
   };
 }
 
-function whoseKeyIsKnown(tenant: Tenant) {
-  return {
-    get isProven() {
-      return tenant.isKnown;
-    },
-  };
+/** A class, since V8 puts a getter of an object literal in the old space, and all that it holds with it. */
+class KnownKey {
+  readonly #tenant: Tenant;
+
+  constructor(tenant: Tenant) {
+    this.#tenant = tenant;
+  }
+
+  get isProven(): boolean {
+    return this.#tenant.isKnown;
+  }
 }
 
 /** A public address has TLS; its credentials are never shown. */
