@@ -151,9 +151,22 @@ function useFollowedTab(): Exchange | null {
   return exchange;
 }
 
-/** Scrolls the tab that is shown into view, among others for which there may be no room. */
+/**
+ * Scrolls the tab that is shown into view, among others for which there may be no room. Not by `scrollIntoView`, after
+ * which Chromium 150 has the keyboard begin at the tab, past the way to Run.
+ */
 function showActiveTab(): void {
-  document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const active = document.querySelector('.graphiql-tab-active');
+  const tabs = active?.closest('.graphiql-tabs');
+  if (active == null || tabs == null) return;
+  const [own, room] = [active.getBoundingClientRect(), tabs.getBoundingClientRect()];
+  tabs.scrollBy({ left: beyond(own.left, own.right, room.left, room.right) });
+  scrollBy({ top: beyond(own.top, own.bottom, 0, innerHeight) });
+}
+
+/** How far a range has to be moved to lie within another; 0 if it does. */
+function beyond(from: number, to: number, least: number, most: number): number {
+  return from < least ? from - least : Math.max(0, to - most);
 }
 
 /** Runs a tab that was opened to be run, once it is shown. */
