@@ -37,7 +37,7 @@ const MAX_ROWS = 1000;
 /** The length of a series that a careful author assumes, in rows. */
 const SERIES_ROWS = 77;
 
-/** Gives resolvers the plan of their field, which graphql-js doesn't make. */
+/** Gives resolvers the plans of the operation and of their field, which graphql-js doesn't make. */
 function provideFields(schema: GraphQLSchema): void {
   const plans = new WeakMap<object, Plan>();
   const planIn = ({ operation, fragments, variableValues }: GraphQLResolveInfo): Plan => {
@@ -57,8 +57,10 @@ function provideFields(schema: GraphQLSchema): void {
     for (const field of Object.values(type.getFields())) {
       const { resolve } = field;
       if (resolve === undefined || resolve === defaultFieldResolver) continue;
-      field.resolve = (source, args, context, info) =>
-        resolve(source, args, context, Object.assign(info, { field: fieldAt(planIn(info), info.path) }));
+      field.resolve = (source, args, context, info) => {
+        const plan = planIn(info);
+        return resolve(source, args, context, Object.assign(info, { plan, field: fieldAt(plan, info.path) }));
+      };
     }
 }
 

@@ -6,7 +6,8 @@ type Variables = Readonly<Record<string, unknown>>;
 
 declare module 'graphql' {
   interface GraphQLResolveInfo {
-    /** The field that is being resolved; graphql-js has none. */
+    /** That of the operation, and of the field that is being resolved; graphql-js has none. */
+    readonly plan: Plan;
     readonly field: FieldPlan;
   }
 }
@@ -16,6 +17,7 @@ type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
 /** One object for all objects that a field is resolved on, in turn: a resolver has to read `path` before it returns. */
 export class FieldInfo implements OwnInfo {
+  readonly plan: Plan;
   readonly field: FieldPlan;
   readonly fieldName: string;
   readonly fieldNodes: FieldPlan['nodes'];
@@ -30,12 +32,9 @@ export class FieldInfo implements OwnInfo {
   slot = 0;
   protected readonly holder: Holder;
 
-  constructor(
-    { schema, fragments, operation }: Plan,
-    variables: Variables,
-    field: FieldPlan,
-    holder: Holder,
-  ) {
+  constructor(plan: Plan, variables: Variables, field: FieldPlan, holder: Holder) {
+    const { schema, fragments, operation } = plan;
+    this.plan = plan;
     this.field = field;
     this.fieldName = field.name;
     this.fieldNodes = field.nodes;

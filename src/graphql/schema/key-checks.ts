@@ -1,17 +1,14 @@
 import {
-  type ArgumentNode,
-  BREAK,
   defaultTypeResolver,
   type GraphQLNamedType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   isAbstractType,
   type TypeDefinitionNode,
-  visit,
 } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
 import { checkRight, TAGS, type Tag } from '../../service/rights.ts';
 import { Failure } from '../../shared/errors.ts';
+import type { FieldPlan, Plan } from '../execution/plan.ts';
 import type { GraphContext } from './context.ts';
 import { tagOf } from './contract-tags.ts';
 import { objectTypesOf } from './object-types.ts';
@@ -31,7 +28,7 @@ export function requireKey(schema: GraphQLSchema): void {
       if (PUBLIC_FIELDS.has(name) || next === undefined) continue;
       field[way] = (source, args, context: GraphContext, info) => {
         checkKey(context);
-        if (takesNothingOld(info)) context.loaders.observations.settleTogether();
+        if (way === 'resolve' && takesNothingOld(info.plan)) context.loaders.observations.settleTogether();
         return next(source, args, context, info);
       };
     }
@@ -72,18 +69,16 @@ export function judgeObjects(schema: GraphQLSchema): void {
 const nothingOld = createObjectMemo<boolean>('nothingOld');
 
 /** True if any field bounds the age of figures. */
-function takesNothingOld({ operation, fragments }: GraphQLResolveInfo): boolean {
-  const cachedResult = nothingOld.of(operation);
-  if (cachedResult !== undefined) return cachedResult;
-  // Most texts lack the word, and need no walk.
-  if (operation.loc?.source.body.includes('maxAge') === false) return nothingOld.put(operation, false);
-  let isFound = false;
-  const look = ({ name }: ArgumentNode) => {
-    if (name.value === 'maxAge') isFound = true;
-    return isFound ? BREAK : undefined;
-  };
-  for (const one of [operation, ...Object.values(fragments)]) visit(one, { Argument: look });
-  return nothingOld.put(operation, isFound);
+function takesNothingOld({ root, operation }: Plan): boolean {
+  // Most texts lack the word, and need no look at their fields.
+  if (operation.loc?.source.body.includes('maxAge') === false) return false;
+  return nothingOld.of(root) ?? nothingOld.put(root, boundAge(root.selected));
+}
+
+function boundAge(fields: readonly FieldPlan[]): boolean {
+  return fields.some(
+    ({ nodes, below }) => nodes[0]?.arguments?.some(({ name }) => name.value === 'maxAge') || boundAge(below),
+  );
 }
 
 function checkKey({ caller, gate }: GraphContext): void {
