@@ -27,7 +27,8 @@ export function openFolder() {
  * @returns a function that has some milliseconds of it pass
  */
 export function holdReadings(): (ms: number) => void {
-  let nowMs = performance.now();
+  // Whole, so that a second later is no less than one.
+  let nowMs = Math.ceil(performance.now());
   // Not a fake timer of Vitest: its polls would have time pass.
   const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   onTestFinished(() => now.mockRestore());
