@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { batches, resolvers } from '../graphql/resolvers/generated.ts';
 import { entities } from '../graphql/resolvers/nodes.ts';
-import { requireSaidRecords, withRecordFields } from '../graphql/resolvers/record-field.ts';
+import { withRecordFields } from '../graphql/resolvers/record-field.ts';
 import { createSchema, type SchemaPart } from '../graphql/schema/schema.ts';
 import type { Subgraph } from '../graphql/schema/subgraph.ts';
 
@@ -11,9 +11,7 @@ export async function openSchema(
   parts: readonly SchemaPart[] = [],
   subgraph: Subgraph | null = null,
 ): Promise<GraphQLSchema> {
-  const schema = createSchema({ subgraph, parts: parts.map(withRecordFields), resolvers, entities, batches });
-  requireSaidRecords(schema, parts);
-  return schema;
+  return createSchema({ subgraph, parts: parts.map(withRecordFields), resolvers, entities, batches });
 }
 
 /** Null if routers see what clients see. */

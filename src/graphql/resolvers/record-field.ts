@@ -1,4 +1,4 @@
-import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import { type GraphQLField, type GraphQLFieldResolver, isObjectType } from 'graphql';
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { SchemaPart } from '../schema/schema.ts';
@@ -39,47 +39,42 @@ export function recordField<
   return Object.assign(unbound, { ofRecord: { type, needs, read } });
 }
 
-type AnyResolver = SchemaPart['resolvers'][string][string];
+type Computed = (
+  needs: OfRecord['needs'],
+  read: OfRecord['read'],
+) => GraphQLFieldResolver<unknown, GraphContext>;
 
-type Computed = (needs: OfRecord['needs'], read: OfRecord['read']) => AnyResolver;
+type AnyField = GraphQLField<unknown, GraphContext>;
 
-const ofRecordIn = (resolver: AnyResolver): OfRecord | undefined =>
-  (resolver as { readonly ofRecord?: OfRecord }).ofRecord;
-
-/** Puts resolvers that load records in place of those that `recordField` has marked. */
+/** Puts resolvers that load records in place of those that `recordField` has marked, once the part is in the graph. */
 export function withRecordFields(part: SchemaPart): SchemaPart {
-  const bound = (resolver: AnyResolver): AnyResolver => {
-    const marked = ofRecordIn(resolver);
-    if (marked === undefined) return resolver;
-    // `recordField` has checked which fields each type has.
-    const computed = recordReaders[marked.type].computed as unknown as Computed;
-    const resolve = computed(marked.needs, marked.read);
-    return { resolve, extensions: { ofRecord: true } } as never;
+  return {
+    ...part,
+    finish(schema) {
+      part.finish?.(schema);
+      for (const [typeName, resolvers] of Object.entries(part.resolvers)) {
+        const type = schema.getType(typeName);
+        if (!isObjectType(type)) continue;
+        for (const [name, resolver] of Object.entries(resolvers)) {
+          const { ofRecord: marked } = resolver as { readonly ofRecord?: OfRecord };
+          const field: AnyField | undefined = type.getFields()[name];
+          if (marked !== undefined && field !== undefined) bind(field, typeName, marked);
+        }
+      }
+    },
   };
-  const resolvers = Object.entries(part.resolvers).map(([type, fields]) => [
-    type,
-    Object.fromEntries(Object.entries(fields).map(([name, resolver]) => [name, bound(resolver)])),
-  ]);
-  return { ...part, resolvers: Object.fromEntries(resolvers) };
 }
 
-/** @throws TypeError naming a field that loads a record without saying so */
-export function requireSaidRecords(schema: GraphQLSchema, parts: readonly SchemaPart[]): void {
-  for (const { resolvers } of parts) {
-    for (const [typeName, fields] of Object.entries(resolvers)) {
-      for (const [name, resolver] of Object.entries(fields)) {
-        const marked = ofRecordIn(resolver);
-        const type = schema.getType(typeName);
-        if (marked === undefined || !isObjectType(type)) continue;
-        if (marked.type !== typeName)
-          throw new TypeError(
-            `${typeName}.${name} reads records of ${marked.type}, and is none of its fields.`,
-          );
-        if (type.getFields()[name]?.extensions.cost === 'UNSAID')
-          throw new TypeError(
-            `${typeName}.${name} may load a list of the service, so its SDL has to say @upstream(takes: ONCE).`,
-          );
-      }
-    }
-  }
+/** @throws TypeError if the records are of another type, or the SDL doesn't say that the field loads them */
+function bind(field: AnyField, typeName: string, { type, needs, read }: OfRecord): void {
+  const name = `${typeName}.${field.name}`;
+  if (type !== typeName) throw new TypeError(`${name} reads records of ${type}, and is none of its fields.`);
+  if (field.extensions.cost === 'UNSAID')
+    throw new TypeError(
+      `${name} may load a list of the service, so its SDL has to say @upstream(takes: ONCE).`,
+    );
+  // `recordField` has checked which fields each type has.
+  const computed = recordReaders[type].computed as unknown as Computed;
+  field.resolve = computed(needs, read);
+  field.extensions = { ...field.extensions, ofRecord: true };
 }
