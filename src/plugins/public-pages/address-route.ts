@@ -75,9 +75,6 @@ const EMBED_SECONDS = 3_600;
  */
 const MAX_GIVEN = 7_500;
 
-/** Parameters whose values are names of lines. */
-const NAMES_OF_LINES: ReadonlySet<string> = new Set(['picture.focus', 'picture.highlight']);
-
 /** Milliseconds for which names of sources, or their absence, are cached. */
 const NAMES_MS = 60_000;
 const NO_NAMES: SourceNames = new Map();
@@ -91,6 +88,8 @@ interface Visit {
   /** The parameters of the address that count, as they were written. */
   readonly given: string;
   readonly look: ReturnType<typeof lookIn> & { readonly picture: PictureLook };
+  /** Names of lines that the address gives. */
+  readonly named: readonly string[];
   /** The document, with the fields that its picture needs. */
   readonly drawnText: string;
   /** The operation, under the document's key. */
@@ -246,6 +245,7 @@ class PublicAddress {
     const search = searchOf(request.url);
     const { variables, given: parameters } = variablesIn(document, search, schema);
     const { picture, given: looks } = pictureIn(search);
+    const { highlight = [], focus = [] } = picture;
     const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
     const given = givenIn(parameters, looks);
     const { documentId, operationName } = document;
@@ -278,7 +278,7 @@ class PublicAddress {
         })
       : entered.request;
     const visit = { request, reply, document, form, variables, given, look, drawnText: drawn.text, asked };
-    await this.#answer(visit, base);
+    await this.#answer({ ...visit, named: [focus, highlight].flat() }, base);
     return reply;
   }
 
@@ -347,7 +347,7 @@ class PublicAddress {
   }
 
   async #draw(
-    { request, document, form, variables, look, given, drawnText: query }: Visit,
+    { request, document, form, variables, look, named, drawnText: query }: Visit,
     { body, name, sourceNames }: { body: string; name: string; sourceNames: SourceNames },
   ): Promise<Drawing> {
     if (body.length > pictureBounds(this.#host.config).answerBytes)
@@ -372,9 +372,6 @@ class PublicAddress {
             isBare,
             hasTips,
           } as const);
-    const named = [...new URLSearchParams(given)]
-      .filter(([key]) => NAMES_OF_LINES.has(key))
-      .map(([, line]) => line);
     const drawn = { query, operationName, variables, body, look: look.picture, named, heading, sourceNames };
     return this.#means.drawings.get(name, { ...drawn, ...asked }, visitor);
   }
