@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, settingsError } from '../config/config.ts';
-import { type CommandHost, PluginError } from '../gateway/plugin.ts';
+import { PluginError } from '../gateway/plugin.ts';
 import { plugins as shipped } from '../plugins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { ownVersion } from '../shared/own-version.ts';
@@ -9,14 +9,11 @@ import { explained, listenError } from './explained.ts';
 import { CommandError, questionFrom } from './formats.ts';
 import { keyOption, ownKeyOf } from './given-key.ts';
 import { type ProgramPlugins, withNamedPlugins } from './named-plugins.ts';
-import type { query } from './query.ts';
+import type { query, Surroundings } from './query.ts';
 import { announceSandbox, serve } from './serve-command.ts';
 import { onStopSignal } from './stop-signals.ts';
 import { settingsOf } from './strange-settings.ts';
 import { WorkerEnded } from './workers/supervisor.ts';
-
-/** What most commands run in. */
-type Surroundings = Pick<CommandHost, 'env' | 'plugins'>;
 
 const SOURCE = 'a file, - for standard input, or the operation itself';
 
@@ -110,9 +107,8 @@ function addServe(program: Command, env: NodeJS.ProcessEnv, programPlugins: Prog
     .option('--host <host>', 'where to listen, in place of HOST')
     .option('--port <port>', 'port, in place of PORT; 0 picks a free one', portNumber);
   const setting = (settings: Readonly<Record<string, string>>) => Object.assign(env, settings);
-  for (const { flags, description, settings } of programPlugins.plugins.flatMap(
-    ({ serveOptions = [] }) => serveOptions,
-  ))
+  const options = programPlugins.plugins.flatMap(({ serveOptions = [] }) => serveOptions);
+  for (const { flags, description, settings } of options)
     command.addOption(
       new Option(flags, description).preset('').argParser((value: string) => setting(settings(value))),
     );

@@ -16,6 +16,9 @@ import { settingsOf } from './strange-settings.ts';
 
 type Question = Awaited<ReturnType<typeof questionFrom>>;
 
+/** What most commands run in. */
+export type Surroundings = Pick<CommandHost, 'env' | 'plugins'>;
+
 interface QueryOptions {
   readonly url?: string;
   readonly key?: string;
@@ -65,7 +68,7 @@ async function askGateway(
 async function askOwn(
   question: Question,
   { key: givenKey, absences }: QueryOptions,
-  { env, plugins }: Pick<CommandHost, 'env' | 'plugins'>,
+  { env, plugins }: Surroundings,
   note: (words: string) => void,
 ) {
   const config = settingsOf(env, plugins, note);
@@ -133,11 +136,7 @@ function isAnswer(value: unknown): value is Partial<GivenAnswer> {
  * @returns what to write, null for nothing, and a text for standard error, which names the service of what is written
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
-export async function query(
-  question: Question,
-  options: QueryOptions,
-  host: Pick<CommandHost, 'env' | 'plugins'>,
-) {
+export async function query(question: Question, options: QueryOptions, host: Surroundings) {
   const { url, format, bom, out } = options;
   const document = withOperation(() => parse(question.query));
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
