@@ -102,20 +102,14 @@ async function readNew(
 }
 
 async function readWhole(bytes: Buffer, isLong: boolean, job: Job, mostRows: number): Promise<Read> {
-  const parsed = (some: Buffer) => parsedInPieces(some, mostRows);
   try {
-    const body = isLong ? await timeSliced(job, parsed(bytes)) : parseExactly(textOf(bytes));
+    const body = isLong
+      ? await timeSliced(job, parsedInPieces(bytes, mostRows))
+      : parseExactly(textOf(bytes));
     return { bytes, body };
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    const { parsedLeniently } = await import('./lenient-json.ts');
-    try {
-      const body = await timeSliced(job, parsedLeniently(textOf(bytes), parsed));
-      return { bytes, body, rows: null };
-    } catch (second) {
-      if (!(second instanceof SyntaxError)) throw second;
-      throw new Unreadable('the body is not JSON', { cause });
-    }
+    throw new Unreadable('the body is not JSON', { cause });
   }
 }
 

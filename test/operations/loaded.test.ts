@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const run = promisify(execFile);
 
 const ON_DEMAND =
-  'graphql.cost.(?:pricing|tally)|observations.(?:loaders.)?(?:repair|bisected|revalidation|listings)|service.(?:failed-answers|lenient-json)|plugins.*';
+  'graphql.cost.(?:pricing|tally)|observations.(?:loaders.)?(?:repair|bisected|revalidation|listings)|service.failed-answers|plugins.*';
 
 /** Asks the program, in a process of its own, and prints the calls and the parts loaded on demand that each question takes. */
 const SCRIPT = `

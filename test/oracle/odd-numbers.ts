@@ -2,7 +2,7 @@ import type { Dice } from './dice.ts';
 import type { Habits } from './habits.ts';
 import type { RowFact } from './world.ts';
 
-/** Tokens that JSON has not; a row that holds one can't be read, its neighbours can. */
+/** Tokens that JSON has not: an answer that holds one can't be read. */
 const TOKENS = ['NaN', 'Infinity', '-Infinity', '+5', '.5', '5.', '007', '0x10', '1e', 'undefined'];
 
 /** A number as a careless program writes it. */
@@ -40,6 +40,11 @@ export function isBad({ raw }: RowFact): boolean {
 /** True if there are such rows. */
 export function areNumbersBad({ oddNumbers }: Habits): boolean {
   return oddNumbers !== 'none' && oddNumbers !== 'spelled';
+}
+
+/** True if no answer with this row is JSON. */
+export function isUnreadable({ raw }: RowFact): boolean {
+  return raw !== null && TOKENS.includes(raw);
 }
 
 function jsonNumber(raw: string): number {

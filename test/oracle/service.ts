@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { latestRows } from './choices.ts';
 import { createDice } from './dice.ts';
 import type { Habits, Refusal, Taking } from './habits.ts';
-import { marked, textOf } from './odd-numbers.ts';
+import { isUnreadable, marked, textOf } from './odd-numbers.ts';
 import { encoded, failed, saidWell } from './wire.ts';
 import type { IndicatorFact, Json, RowFact, World } from './world.ts';
 
@@ -18,7 +18,7 @@ export interface Request {
   readonly flaw: Flaw | null;
 }
 
-/** Rows or a record that nobody asked for, a failure told by 200, or an absence told by no words. */
+/** Rows or a record that nobody asked for, a failure told by 200 or by what is no JSON, or an absence told by no words. */
 export type Flaw = 'stray' | 'failed' | 'unworded';
 
 interface Reply {
@@ -340,7 +340,8 @@ function data(habits: Habits, world: World, query: URLSearchParams): Reply {
     ...(habits.total ? { total: habits.totalOf === 'all' ? rows.length : sent.length } : {}),
     ...(habits.metaLimit && Number.isFinite(limit) ? { limit } : {}),
   };
-  const flaw: Flaw | null = sent.every(isAsked) ? null : 'stray';
+  const ofNames: Flaw | null = sent.every(isAsked) ? null : 'stray';
+  const flaw = sent.some(isUnreadable) ? 'failed' : ofNames;
   return { ...wrapped(habits, sent.map(marked), meta), ...(flaw === null ? {} : { flaw }) };
 }
 

@@ -28,40 +28,13 @@ export function invalid(place: Place, problem: string): Failure {
   );
 }
 
-/**
- * An item of a list that is no JSON, although the rest of the body is. To decoders it is a row that can't be read;
- * within a record it is written as null.
- */
-export class UnreadItem {
-  /** The text that is no JSON, cut short. */
-  readonly problem: string;
-  /** The members that could be read. */
-  readonly legible: Readonly<Record<string, unknown>>;
-
-  constructor(problem: string, legible: Readonly<Record<string, unknown>>) {
-    this.problem = problem;
-    this.legible = legible;
-  }
-
-  toJSON(): null {
-    return null;
-  }
-}
-
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
-  if (value instanceof UnreadItem) return `what is no JSON: ${value.problem}`;
   return Array.isArray(value) ? 'array' : typeof asNumber(value);
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !JSON.isRawJSON(value) &&
-    !(value instanceof UnreadItem)
-  );
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 /** @throws Failure if the value is no object */

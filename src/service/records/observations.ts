@@ -24,7 +24,6 @@ import {
   recordsOfRows,
   stringIn,
   timeStringIn,
-  UnreadItem,
   withLeftOut,
 } from './envelope.ts';
 
@@ -155,17 +154,14 @@ export function* observationSteps(body: unknown, route: string, receivedAt: numb
       continue;
     }
     const isSpecified = isRow && isSound(row);
-    const isUnread = row instanceof UnreadItem;
-    const legible = isUnread ? row.legible : row;
     const here = isSpecified ? place : inside(place, index);
-    const stray = isSpecified ? null : unknownIn(legible, here);
+    const stray = isSpecified ? null : unknownIn(row, here);
     if (stray !== null) {
       unknown.push(stray);
       continue;
     }
-    const parsed = isSpecified || isUnread ? null : observation.safeParse(asSpecified(row));
-    if (isUnread) errors.push(errorOf(legible, invalid(here, `expected object, received ${kindOf(row)}`)));
-    else if (parsed?.success === false) errors.push(errorOf(row, failureOf(parsed.error, here)));
+    const parsed = isSpecified ? null : observation.safeParse(asSpecified(row));
+    if (parsed?.success === false) errors.push(errorOf(row, failureOf(parsed.error, here)));
     else {
       const fields = parsed?.data ?? (row as z.infer<typeof observation>);
       const { country_code, country_name, metric_name } = fields;
