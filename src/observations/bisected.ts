@@ -144,11 +144,10 @@ async function bisect(task: Task, refusal: Refusal, search: Search): Promise<Fet
   task.search.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
   task.search.refusalsLeft -= 1;
   if (task.search.refusalsLeft < 0) return giveUp(task, refusal);
-  return fetchHalves(task, halvesOf(task, suspects, unlisted), refusal, search);
+  return fetchHalves(halvesOf(task, suspects, unlisted), refusal, search);
 }
 
 async function fetchHalves(
-  task: Task,
   { halves, isOfTrusted }: ReturnType<typeof halvesOf>,
   refusal: Refusal,
   search: Search,
@@ -159,7 +158,6 @@ async function fetchHalves(
   if (second === undefined) return fetch(first, sending);
   // Not a call to find out about `limit`: if names and limit may both be the reason, a refusal shows neither.
   const reply = await calls.askFor(first, sending, false);
-  task.search.answers += Number(!reply.isRefused);
   if (!reply.isRefused) {
     const inferred = { ...refusal, isInferred: true };
     return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);

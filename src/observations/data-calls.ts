@@ -1,4 +1,4 @@
-import { makeCall, type Send } from '../service/call.ts';
+import { type Call, makeCall, type Send } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import {
   type ObservationList,
@@ -125,6 +125,8 @@ interface DataQuery {
   readonly years?: YearRange | null;
   /** Years that the call names; omitted for the wanted ones and one more on each side (`widened`). */
   readonly named?: YearRange;
+  /** Of the fetch that the call belongs to; omitted for one that is about the service alone. */
+  readonly search?: NameSearch;
 }
 
 interface Asked {
@@ -132,6 +134,7 @@ interface Asked {
   readonly rectangle: Rectangle;
   readonly years: YearRange | null;
   readonly rowsOf: RowsOf;
+  readonly search: NameSearch;
 }
 
 interface DataCallParts {
@@ -142,11 +145,22 @@ interface DataCallParts {
 
 export function createDataCalls({ send, learned, now }: DataCallParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
-    const { mode, rectangle, limit, years = null } = query;
+    const { mode, rectangle, limit, years = null, search } = query;
     const { from, to } = query.named ?? (years === null ? {} : widened(years));
     const named = { startYear: from ?? undefined, endYear: to ?? undefined };
     const params = { ...rectangle, latest: mode === 'latest', limit, ...named };
     const call = makeCall(observations, params);
+    const earlier = search?.rows?.get(call.target);
+    if (earlier !== undefined) return earlier;
+    const reply = await askService(query, call, sending);
+    if (search === undefined || reply.isRefused) return reply;
+    search.answers += 1;
+    search.rows?.set(call.target, reply);
+    return reply;
+  }
+
+  async function askService(query: DataQuery, call: Call, sending: Sending): Promise<Reply> {
+    const { rectangle, limit, years = null } = query;
     try {
       const answer = await send(call, sending);
       const { receivedAt } = answer;
@@ -172,8 +186,8 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
 
   /** If the limit is refused, repeats the call with a lower one or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
-    const { mode, rectangle, years } = asked;
-    const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years }, sending);
+    const { mode, rectangle, years, search } = asked;
+    const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years, search }, sending);
     // Years may be the reason for a refusal, unless its message is about the limit alone.
     const isForLimit = years === null ? mayBeForLimit : isForLimitAlone;
     const reply = await askLimited(limit);
@@ -403,7 +417,7 @@ export interface Unproven {
   readonly isUnlisted: boolean;
 }
 
-/** The search for refused names, shared by all tasks of one fetch. */
+/** Shared by all tasks of one fetch: the search for refused names, and what has come. */
 export interface NameSearch {
   /** Number of further refusals that may be bisected; undefined before the first. */
   refusalsLeft: number | undefined;
@@ -413,6 +427,8 @@ export interface NameSearch {
   isRefusedWithYears: boolean;
   /** Number of calls that were answered so far: each shows that the route works. */
   answers: number;
+  /** Usable answers by the call's target, so that none is asked for twice; null if the plan has one part alone. */
+  rows: Map<string, Rows> | null;
 }
 
 export interface FetchedRows {
@@ -467,13 +483,12 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
     calls,
     async fetch(task, sending) {
       try {
-        const { years, search } = task;
+        const { years } = task;
         const isInWhole = years !== null && !mayNameYears(learned.facts());
         const reply = isInWhole ? null : await calls.askFor(task, sending);
         // No further pairs may join: the answer settles those that have joined by now.
         task.isOpen = false;
         if (reply === null) return await askInWhole(task, planning);
-        search.answers += Number(!reply.isRefused);
         if (reply.isRefused) return await refused(task, reply, sending, means);
         const isUsable = years === null || learnYears(reply, years, learned);
         return await (isUsable ? means.receive(task, reply, sending) : askInWhole(task, planning));

@@ -30,6 +30,7 @@ export function plannedStage(
       lists: {},
       isRefusedWithYears: false,
       answers: 0,
+      rows: null,
     };
     const fetchSet = async (some: readonly Demand[]) => {
       const answers = new Answers(some, (pair, rows, atMs) => {
@@ -45,6 +46,7 @@ export function plannedStage(
       };
       const planned = planOf(sending.caller, some, planning);
       const plan = planned instanceof Promise ? await planned : planned;
+      if (plan.length > 1) search.rows ??= new Map();
       await whenAll(plan.map((part) => ask(part, takingAlong(part, answers, listener))));
       const unchosen = answers.unchosen();
       if (unchosen.length > 0) await ask({ mode: 'latest', years: null, pairs: unchosen, rowsOf: oneRow });

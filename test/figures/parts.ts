@@ -14,6 +14,7 @@ export const openNameSearch = (): NameSearch => ({
   lists: {},
   isRefusedWithYears: false,
   answers: 0,
+  rows: null,
 });
 
 type Flat = FiguresParts['planning'] &
