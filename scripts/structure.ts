@@ -1,18 +1,20 @@
 /**
- * `npm run structure`: sizes, import cycles and other numbers of the source, compared with their bounds in
+ * `npm run structure`: sizes, import cycles and other numbers of the source, and the words of the documents, compared with their bounds in
  * `scripts/structure/bounds.json`. Ends with exit code 1 if one exceeds its bound. `--accept` writes improved baselines;
  * `--all` prints more than the ten largest; `--places <name>` prints the places that a number counts; `--picture` prints
  * the layers and the plugins for ARCHITECTURE.md.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { normalize } from 'node:path';
-import { measure } from './structure/measure.ts';
+import { measure, type Structure } from './structure/measure.ts';
 import { checkBounds } from './structure/ratchet.ts';
+import { DOCUMENT_WORDS, wordsOfDocuments } from './structure/words.ts';
 
 const paths = globSync('src/**/*.{ts,tsx}', { exclude: (path) => path.endsWith('node_modules') });
-const { measures, functions, files, picture } = measure(
+const { functions, files, picture, ...source } = measure(
   paths.map((path) => ({ path: normalize(path), text: readFileSync(path, 'utf8') })),
 );
+const measures: Structure['measures'] = { ...source.measures, [DOCUMENT_WORDS]: wordsOfDocuments() };
 
 const at = process.argv.indexOf('--places');
 if (process.argv.includes('--picture')) console.log(picture);

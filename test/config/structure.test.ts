@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { measure } from '../../scripts/structure/measure.ts';
 import { numbersOf, passageOf } from '../../scripts/structure/passage.ts';
 import { accepted, type Bounds, judge, readBounds } from '../../scripts/structure/ratchet.ts';
+import { DOCUMENT_WORDS, wordCountOf, wordsOfDocuments } from '../../scripts/structure/words.ts';
 
 type Tree = Readonly<Record<string, string>>;
 
@@ -61,7 +62,9 @@ describe('the structure of the source', () => {
 
   it('the structure of the source has bounds on nothing that is not counted', () => {
     const { structure, trace } = readBounds();
-    expect(Object.keys(measuresOf({}))).toEqual(expect.arrayContaining(Object.keys(structure)));
+    expect([...Object.keys(measuresOf({})), DOCUMENT_WORDS]).toEqual(
+      expect.arrayContaining(Object.keys(structure)),
+    );
     const ways = ['the first asking', 'the second asking', 'the third asking', 'another key'];
     const numbers = ways.flatMap((way) => Object.keys(numbersOf(way, passageOf([]))));
     expect(numbers).toEqual(expect.arrayContaining(Object.keys(trace)));
@@ -118,4 +121,21 @@ it('ARCHITECTURE.md shows the layers and plugins as the imports have them', () =
   const { picture } = measure(paths.map((path) => ({ path, text: readFileSync(path, 'utf8') })));
   expect(readFileSync('ARCHITECTURE.md', 'utf8')).toContain(`\n\`\`\`\n${picture}\n\`\`\`\n`);
   expect(picture).toMatch(/^cli .*\n server .* ◂ .*graphiql/);
+});
+
+describe('the words of the documents', () => {
+  it('the words of the documents include those of code, and no bar of a table', () => {
+    expect(
+      wordCountOf('# Two words\n\n| a | 1 |\n|---|---|\n- `b`\n\n```ts\nconst c = { d: é };\n```\n'),
+    ).toBe(10);
+  });
+
+  it('the words of the documents are those that users and contributors read, of no package', () => {
+    const { value, places } = wordsOfDocuments();
+    const files = places.map((place) => place.trim().split(/ +/)[1]);
+    for (const file of ['README.md', 'SECURITY.md', 'docs/settings.md', 'clients/client/README.md'])
+      expect(files).toContain(file);
+    expect(files.filter((file) => /CHANGELOG|node_modules/.test(file ?? ''))).toEqual([]);
+    expect(value).toBeGreaterThan(10_000);
+  });
 });
