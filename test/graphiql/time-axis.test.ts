@@ -41,7 +41,6 @@ const KINDS: Record<string, { readonly periods: string[]; readonly form: RegExp 
   'three quarters': { periods: ['2023-Q4', '2024-Q1', '2024-Q2'], form: /^\d{4}(?: Q[2-4])?$/ },
   'five years of quarters': { periods: parts('Q', 20, 4, 2019), form: /^\d{4}(?: Q[2-4])?$/ },
   'three halves': { periods: parts('H', 3, 2, 2023), form: /^\d{4}(?: H2)?$/ },
-  'four thirds': { periods: parts('T', 4, 3, 2023), form: /^\d{4}(?: T[23])?$/ },
   'twelve years': { periods: Array.from({ length: 12 }, (_, i) => String(2010 + i)), form: /^\d{4}$/ },
   'two fiscal years': { periods: ['2022/23', '2023/24'], form: /^\d{4}$/ },
 };

@@ -75,7 +75,7 @@ export interface Habits {
   readonly periods: 'usual' | 'one way' | 'any way';
   /** True if some periods are words that no rule reads. */
   readonly opaquePeriods: boolean;
-  /** Series besides the usual ones: `all` has halves, thirds, weeks, days and fiscal years too. */
+  /** Series besides the usual ones: `all` has halves, weeks, days and fiscal years too. */
   readonly frequencies: 'usual' | 'all';
   /** True if some series hold figures of several frequencies. */
   readonly blends: boolean;

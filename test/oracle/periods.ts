@@ -1,14 +1,5 @@
 /** Length of a period; `opaque`: a text that says nothing of days. */
-export type Frequency =
-  | 'year'
-  | 'fiscal'
-  | 'half'
-  | 'third'
-  | 'quarter'
-  | 'month'
-  | 'week'
-  | 'day'
-  | 'opaque';
+export type Frequency = 'year' | 'fiscal' | 'half' | 'quarter' | 'month' | 'week' | 'day' | 'opaque';
 
 /** A period as the world knows it, however it is spelled: the `nth` one of its frequency in a year, from 1 on. */
 export interface Slot {
@@ -22,7 +13,6 @@ export const STEPS: Readonly<Record<Frequency, number>> = {
   year: 1,
   fiscal: 1,
   half: 2,
-  third: 3,
   quarter: 4,
   month: 12,
   week: 52,
@@ -31,17 +21,7 @@ export const STEPS: Readonly<Record<Frequency, number>> = {
 };
 
 /** Frequencies from the longest on: of periods that end the same day, the longer one is the later. */
-const LENGTHS: readonly Frequency[] = [
-  'year',
-  'fiscal',
-  'half',
-  'third',
-  'quarter',
-  'month',
-  'week',
-  'day',
-  'opaque',
-];
+const LENGTHS: readonly Frequency[] = ['year', 'fiscal', 'half', 'quarter', 'month', 'week', 'day', 'opaque'];
 
 export function isLonger(a: Slot, b: Slot): number {
   return LENGTHS.indexOf(b.frequency) - LENGTHS.indexOf(a.frequency);
@@ -61,7 +41,6 @@ export function shifted(slot: Slot, years: number): Slot {
 export function lastDayOf({ frequency, year, nth }: Slot): string {
   switch (frequency) {
     case 'half':
-    case 'third':
     case 'quarter':
     case 'month':
       return endOfMonth(year, nth * (12 / STEPS[frequency]));
@@ -103,21 +82,6 @@ function dayOf(year: number, nth: number): string {
 
 const two = (n: number) => `${n}`.padStart(2, '0');
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
 /** Words that no rule reads, though people do. An opaque period is the `nth` of them. */
 const OPAQUE = ['provisional', 'long rains', 'second harvest', 'school term', 'since the census'];
 
@@ -134,8 +98,6 @@ export function spellings(slot: Slot): readonly string[] {
       return [`${year - 1}/${year}`];
     case 'half':
       return [`${year}-S${nth}`, `${year}S${nth}`, `${year}H${nth}`, `${year}-H${nth}`, `H${nth} ${year}`];
-    case 'third':
-      return [`${year}-T${nth}`, `${year}T${nth}`];
     case 'quarter':
       return [
         `${year}-Q${nth}`,
@@ -143,48 +105,24 @@ export function spellings(slot: Slot): readonly string[] {
         `Q${nth} ${year}`,
         `${year} Q${nth}`,
         `Q${nth}/${year}`,
-        `${nth}Q${year}`,
-        `${year}K${nth}`,
         `${year}-q${nth}`,
         `${firstDayOf(slot)}/${lastDayOf(slot)}`,
         `${firstDayOf(slot)} to ${lastDayOf(slot)}`,
       ];
-    case 'month': {
-      const name = MONTHS[nth - 1] as string;
+    case 'month':
       return [
         `${year}-${two(nth)}`,
         `${year}M${two(nth)}`,
         `${year}M${nth}`,
         `${year}-M${two(nth)}`,
-        // Leaves out a spelling that would be a fiscal year: 2008/09.
-        ...(nth === (year + 1) % 100 ? [] : [`${year}/${two(nth)}`]),
-        `${year}${two(nth)}`,
-        `${two(nth)}/${year}`,
-        `${name} ${year}`,
-        `${name.slice(0, 3)} ${year}`,
-        `${year}-${name.slice(0, 3)}`,
+        `M${two(nth)} ${year}`,
         `${firstDayOf(slot)}..${lastDayOf(slot)}`,
-        `${firstDayOf(slot)}/P1M`,
       ];
-    }
     case 'week':
-      return [
-        `${year}-W${two(nth)}`,
-        `${year}W${two(nth)}`,
-        `${year}W${nth}`,
-        `W${two(nth)} ${year}`,
-        `${year}U${two(nth)}`,
-      ];
+      return [`${year}-W${two(nth)}`, `${year}W${two(nth)}`, `${year}W${nth}`, `W${two(nth)} ${year}`];
     case 'day': {
       const day = lastDayOf(slot);
-      const ofYear = Math.round((Date.parse(`${day}T00:00:00Z`) - Date.UTC(year, 0, 0)) / 864e5);
-      return [
-        day,
-        day.replaceAll('-', ''),
-        day.replaceAll('-', '/'),
-        `${day}T00:00:00Z`,
-        `${year}-D${`${ofYear}`.padStart(3, '0')}`,
-      ];
+      return [day, day.replaceAll('-', ''), day.replaceAll('-', '/'), `${day}T00:00:00Z`];
     }
     case 'opaque':
       return [OPAQUE[nth - 1] as string];

@@ -137,7 +137,7 @@ function createSpelling(
   };
 }
 
-const ALL_FREQUENCIES = ['year', 'fiscal', 'half', 'third', 'quarter', 'month', 'week', 'day'] as const;
+const ALL_FREQUENCIES = ['year', 'fiscal', 'half', 'quarter', 'month', 'week', 'day'] as const;
 
 function frequencyOf(diceOf: Drawing['dice'], key: string, { frequency, frequencies }: Habits): Frequency {
   if (frequencies === 'all') return diceOf('frequencies', key).pick(ALL_FREQUENCIES);

@@ -4,12 +4,6 @@ import { type Frequency, type Period, periodIn, periodOf, shiftedPeriod } from '
 import { draws } from '../support/draws.ts';
 
 const two = (number: number) => String(number).padStart(2, '0');
-const ENGLISH = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
-const FRENCH = 'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(
-  ' ',
-);
 const isLeap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 const daysIn = (year: number, month: number) =>
   month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
@@ -22,85 +16,44 @@ interface Spelled {
 }
 
 function year(y: number): Spelled {
-  const spellings = [`${y}`, `${y}A`, `${y}~A1`, `${y}-01-01/${y}-12-31`, `${y}-01/${y}-12`];
-  return {
-    frequency: 'year',
-    key: `${y}`,
-    spellings: [...spellings, `${y}-Q1 to ${y}-Q4`, `${y}-01-01/P1Y`],
-  };
+  const spellings = [`${y}`, `${y}A`, `${y}~A1`, `A1~${y}`, `${y}-01-01/${y}-12-31`, `${y}-01/${y}-12`];
+  return { frequency: 'year', key: `${y}`, spellings: [...spellings, `${y}-Q1 to ${y}-Q4`] };
 }
 
 function fiscalYear(y: number): Spelled {
   const [from, to] = [y - 1, two(y % 100)];
   const pairs = [`${from}/${to}`, `${from}/${y}`, `${from}-${y}`, `FY${from}/${to}`, `FY ${from}-${to}`];
   const short = Number(to) > 12 || Number(to) === 0 ? [`${from}-${to}`] : [];
-  return { frequency: 'year', key: `FY${y}`, spellings: [...pairs, ...short, `FY${y}`, `fiscal year ${y}`] };
+  return { frequency: 'year', key: `FY${y}`, spellings: [...pairs, ...short, `FY${y}`, `FY ${y}`] };
 }
 
-function part(
-  y: number,
-  n: number,
-  [letter, ...others]: readonly [string, ...string[]],
-  frequency: Frequency,
-): Spelled {
-  const spellings = [letter, ...others].flatMap((unit) => [
-    ...[`${y}~${unit}${n}`, `${unit}${n}~${y}`, `${n}${unit}~${y}`, `${y}~${unit}${two(n)}`],
-    ...[`${y % 1000 === 0 ? y : y}/${unit}${n}`, `${unit}${n}/${y}`],
+function part(y: number, n: number, units: readonly string[], frequency: Frequency, name: string): Spelled {
+  const spellings = units.flatMap((unit) => [
+    ...[`${y}~${unit}${n}`, `${unit}${n}~${y}`, `${y}~${unit}${two(n)}`, `${unit}${two(n)}/${y}`],
   ]);
-  return { frequency, key: `${y}-${letter}${n}`, spellings };
+  return { frequency, key: `${y}-${name}`, spellings };
 }
 
 function quarter(y: number, n: number): Spelled {
-  const { key, frequency, spellings } = part(y, n, ['Q', 'K'], 'quarter');
+  const { key, frequency, spellings } = part(y, n, ['Q'], 'quarter', `Q${n}`);
   const from = `${y}-${two(n * 3 - 2)}`;
-  const days = [
-    `${from}-01/${y}-${two(n * 3)}-${daysIn(y, n * 3)}`,
-    `${from}-01/P3M`,
-    `${from}/${y}-${two(n * 3)}`,
-  ];
+  const days = [`${from}-01/${y}-${two(n * 3)}-${daysIn(y, n * 3)}`, `${from}/${y}-${two(n * 3)}`];
   return { key, frequency, spellings: [...spellings, ...days] };
 }
 
 function month(y: number, m: number): Spelled {
-  const names = [ENGLISH[m - 1], ENGLISH[m - 1]?.slice(0, 3), FRENCH[m - 1]];
-  const named = names.flatMap((name) => [`${name} ${y}`, `${y}-${name}`, `${y} ${name}`, `${name}${y}`]);
-  const numbers = [
-    `${y}-${two(m)}`,
-    `${y}M${two(m)}`,
-    `${y}M${m}`,
-    `${y}-M${two(m)}`,
-    `${y}${two(m)}`,
-    `${two(m)}/${y}`,
-  ];
-  const others = [
-    `M${two(m)}~${y}`,
-    `${y}.${two(m)}`,
-    `${y} ${two(m)}`,
-    `${y}_${two(m)}`,
-    `${y}-${m}`,
-    `${y}:${two(m)}`,
-  ];
-  const slash = two((y + 1) % 100) === two(m) ? [] : [`${y}/${two(m)}`];
-  const days = [`${y}-${two(m)}-01/P1M`, `${y}-${two(m)}-01..${y}-${two(m)}-${daysIn(y, m)}`];
-  const key = `${y}-${two(m)}`;
-  return { frequency: 'month', key, spellings: [...named, ...numbers, ...others, ...slash, ...days] };
-}
-
-function week(y: number, w: number): Spelled {
-  const spellings = ['W', 'U'].flatMap((u) => [`${y}~${u}${two(w)}`, `${y}${u}${w}`, `${u}${two(w)}~${y}`]);
-  return { frequency: 'week', key: `${y}-W${two(w)}`, spellings };
+  const { key, frequency, spellings } = part(y, m, ['M'], 'month', two(m));
+  const days = `${y}-${two(m)}-01..${y}-${two(m)}-${daysIn(y, m)}`;
+  return { frequency, key, spellings: [...spellings, `${y}-${two(m)}`, days] };
 }
 
 function day(y: number, m: number, d: number): Spelled {
   const key = `${y}-${two(m)}-${two(d)}`;
-  const ordinal = Array.from({ length: m - 1 }, (_, i) => daysIn(y, i + 1)).reduce((a, b) => a + b, d);
-  const [name, isClear] = [ENGLISH[m - 1], d > 12 || d === m];
-  const spellings = [key, `${y}${two(m)}${two(d)}`, `${y}/${two(m)}/${two(d)}`, `${y}.${two(m)}.${two(d)}`];
-  const named = [`${d} ${name} ${y}`, `${name} ${d}, ${y}`, `${two(d)}-${name?.slice(0, 3)}-${y}`];
-  const timed = ['T00:00:00Z', ' 12:30', 'T06:00:00.123456Z', 't06:00:00+03:00'].map((time) => key + time);
-  const either = isClear ? [`${two(d)}/${two(m)}/${y}`, `${two(m)}/${two(d)}/${y}`, `${d}.${m}.${y}`] : [];
-  const all = [...spellings, ...named, ...timed, ...either, `${y}-D${String(ordinal).padStart(3, '0')}`];
-  return { frequency: 'day', key, spellings: all };
+  const spellings = [key, `${y}${two(m)}${two(d)}`, `${y}/${two(m)}/${two(d)}`];
+  const timed = ['T00:00:00Z', ' 12:30', 'T06:00:00.123456Z', 't06:00:00+03:00', 'T0600'].map(
+    (time) => key + time,
+  );
+  return { frequency: 'day', key, spellings: [...spellings, ...timed] };
 }
 
 const years = fc.integer({ min: 1950, max: 2049 });
@@ -108,11 +61,10 @@ const years = fc.integer({ min: 1950, max: 2049 });
 const spelled: fc.Arbitrary<Spelled> = fc.oneof(
   years.map(year),
   years.map(fiscalYear),
-  fc.tuple(years, fc.integer({ min: 1, max: 2 })).map(([y, n]) => part(y, n, ['H', 'S'], 'half')),
-  fc.tuple(years, fc.integer({ min: 1, max: 3 })).map(([y, n]) => part(y, n, ['T'], 'third')),
+  fc.tuple(years, fc.integer({ min: 1, max: 2 })).map(([y, n]) => part(y, n, ['H', 'S'], 'half', `H${n}`)),
   fc.tuple(years, fc.integer({ min: 1, max: 4 })).map(([y, n]) => quarter(y, n)),
   fc.tuple(years, fc.integer({ min: 1, max: 12 })).map(([y, m]) => month(y, m)),
-  fc.tuple(years, fc.integer({ min: 1, max: 52 })).map(([y, w]) => week(y, w)),
+  fc.tuple(years, fc.integer({ min: 1, max: 52 })).map(([y, w]) => part(y, w, ['W'], 'week', `W${two(w)}`)),
   fc
     .tuple(years, fc.integer({ min: 1, max: 12 }), fc.nat(27))
     .map(([y, m, d]) => day(y, m, (d % daysIn(y, m)) + 1)),
@@ -122,7 +74,7 @@ const written = spelled.chain((of) =>
   fc
     .record({
       spelling: fc.constantFrom(...of.spellings),
-      separator: fc.constantFrom('', '-', ' ', '/', '_', '.', ':', '\u2013', '\u2011'),
+      separator: fc.constantFrom('', '-', ' ', '\u2013', '\u2011'),
       casing: fc.constantFrom('as it is', 'upper', 'lower'),
       space: fc.constantFrom('', ' ', '\t'),
     })
@@ -149,7 +101,6 @@ describe('periods', () => {
   it.for([
     ['2024', 'year', '2024-01-01', '2024-12-31'],
     ['2024-S2', 'half', '2024-07-01', '2024-12-31'],
-    ['2024-T3', 'third', '2024-09-01', '2024-12-31'],
     ['2024-Q1', 'quarter', '2024-01-01', '2024-03-31'],
     ['2024-02', 'month', '2024-02-01', '2024-02-29'],
     ['1900M02', 'month', '1900-02-01', '1900-02-28'],
@@ -159,11 +110,10 @@ describe('periods', () => {
     ['1999/00', 'year', '1999-07-01', '2000-06-30'],
     ['2020-2024', 'span', '2020-01-01', '2024-12-31'],
     ['2023..2024', 'span', '2023-01-01', '2024-12-31'],
-    ['2024-01-15/P10D', 'span', '2024-01-15', '2024-01-24'],
     ['2024-01-29/2024-02-04', 'span', '2024-01-29', '2024-02-04'],
     ['2024-Q1/2024-Q3', 'span', '2024-01-01', '2024-09-30'],
     ['2024-07-01/2025-06-30', 'span', '2024-07-01', '2025-06-30'],
-    ['févr. 2024', 'month', '2024-02-01', '2024-02-29'],
+    ['2024-01-01/2024-04-30', 'span', '2024-01-01', '2024-04-30'],
     ['0001', 'year', '0001-01-01', '0001-12-31'],
   ] as const)('the period %s is a %s from %s to %s', ([text, frequency, firstDay, lastDay]) => {
     expect(periodIn(text)).toMatchObject({ frequency, firstDay, lastDay });
@@ -188,7 +138,7 @@ describe('periods', () => {
       '2024-W54',
       '2024-W53',
       '2024-S3',
-      '2024-T4',
+      '2024-T1',
       '2024-B1',
       '2024-W05-3',
       '2023/24 Q1',
@@ -197,7 +147,20 @@ describe('periods', () => {
       '2024-12-31T25:00',
     ],
     ...['05/06/2024', '13/13/2024', '2024-', '-2024', '2024.1', '20244', '2024Q3 x', '2024-06-30/2024-01-01'],
-    ...['2024-12/2024-01', '2024/2024-06', '2024-01-01/P1MT1H', '2024-01-01/P0D', '12345678901', '9999/P9Y'],
+    ...['2024-12/2024-01', '2024/2024-06', '2024-01-01/P1M', '12345678901', '9999-W52', 'FY0000', '9999/00'],
+    // Spellings of ours and of others that no rule reads.
+    ...[
+      'Sep 2024',
+      '1 September 2024',
+      '3Q2024',
+      '2024K3',
+      '2024U05',
+      '202409',
+      '09/2024',
+      '2024/09',
+      '2024-D245',
+    ],
+    ...['31/12/2024', '2024_Q3', '2024-9', 'fiscal year 2024'],
   ])('the text %s is no period', (text) => expect(periodIn(text)).toBeNull());
 
   it('periods of a calendar and of a fiscal year are two', () => {
@@ -208,13 +171,13 @@ describe('periods', () => {
     const keyOf = (period: string | null, ofYear: number | null = 2024) =>
       periodOf({ year: ofYear, period })?.key;
     expect(['annual', 'Yearly', ' year ', null].map((text) => keyOf(text))).toEqual(Array(4).fill('2024'));
-    expect(['Q3', 'H1', 'M09', 'Sep', 'W05'].map((text) => keyOf(text))).toEqual(
-      ['Q3', 'H1', '09', '09', 'W05'].map((text) => `2024-${text}`),
+    expect(['Q3', 'h1', ' M09 ', 'W05'].map((text) => keyOf(text))).toEqual(
+      ['Q3', 'H1', '09', 'W05'].map((text) => `2024-${text}`),
     );
     // A year of its own is that.
     expect(keyOf('2023Q4')).toBe('2023-Q4');
-    expect(['monthly', '3', '', 'Q9', 'x'.repeat(1_000)].map((text) => keyOf(text))).toEqual(
-      Array(5).fill(undefined),
+    expect(['monthly', '3', '', 'Q9', 'Sep', 'x'.repeat(1_000)].map((text) => keyOf(text))).toEqual(
+      Array(6).fill(undefined),
     );
     expect(keyOf('annual', null)).toBeUndefined();
   });

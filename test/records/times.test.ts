@@ -71,15 +71,11 @@ describe('times', () => {
   it.for([
     ['2026-11-01T06:00:00.123456Z', '2026-11-01T06:00:00.123456Z'],
     ['2026-11-25', '2026-11-25T00:00:00Z'],
-    ['2026-11-25Z', '2026-11-25T00:00:00Z'],
-    ['2026-11-25+03:00', '2026-11-24T21:00:00Z'],
     ['2026-11-25T24:00:00', '2026-11-26T00:00:00Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
     ['2017-01-01T05:29:60+05:30', '2017-01-01T00:00:00Z'],
     ['20261125T060000Z', '2026-11-25T06:00:00Z'],
     ['20261125060000', '2026-11-25T06:00:00Z'],
-    ['25/11/2026 06:00', '2026-11-25T06:00:00Z'],
-    ['25 Nov 2026 06:00 GMT', '2026-11-25T06:00:00Z'],
     ['Wed, 25 Nov 2026 06:00:00 GMT', '2026-11-25T06:00:00Z'],
     ['2026-11-25T06:00+03:00[Africa/Nairobi]', '2026-11-25T03:00:00Z'],
     ['1764028800', '2025-11-25T00:00:00Z'],
@@ -105,6 +101,10 @@ describe('times', () => {
       '05/06/2026',
       '0000-01-01T00:00+01:00',
       '2026-11-25T06:00 EAT',
+      '2026-11-25Z',
+      '2026-11-25+03:00',
+      '25/11/2026 06:00',
+      '25 Nov 2026 06:00 GMT',
     ],
     ...[
       '9999-12-31T23:59:59-01:00',
@@ -147,14 +147,7 @@ describe('times', () => {
   it.for(['Pacific/Auckland', 'America/Los_Angeles', 'Africa/Nairobi'])(
     'times know nothing of %s, where the machine is',
     async (zone) => {
-      const texts = [
-        '2026-11-25',
-        '2026-11-25 06:00',
-        '2026/11/25',
-        '25 Nov 2026',
-        '2026-11-25T06:00:00.5',
-        '20261125',
-      ];
+      const texts = ['2026-11-25', '2026-11-25 06:00', '2026/11/25', '2026-11-25T06:00:00.5', '20261125'];
       const program = `
       import { periodIn, timeIn } from './src/shared/periods.ts';
       const texts = ${JSON.stringify(texts)};
@@ -167,9 +160,9 @@ describe('times', () => {
       expect(isElsewhere).toBe(true);
       expect(times).toEqual(texts.map(timeIn));
       expect(times.map(({ text }: { text: string }) => text.slice(0, 10))).toEqual(
-        Array(6).fill('2026-11-25'),
+        Array(5).fill('2026-11-25'),
       );
-      expect(periods.map(({ key }: { key: string }) => key)).toEqual(Array(6).fill('2026-11-25'));
+      expect(periods.map(({ key }: { key: string }) => key)).toEqual(Array(5).fill('2026-11-25'));
     },
   );
 });

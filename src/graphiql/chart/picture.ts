@@ -285,7 +285,6 @@ function gapAt(line: string, at: number): Point {
 const STEPS: Readonly<Record<Frequency, number>> = {
   year: 1,
   half: 1 / 2,
-  third: 1 / 3,
   quarter: 1 / 4,
   month: 1 / 12,
   week: 7 / 365,

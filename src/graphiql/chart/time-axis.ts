@@ -13,12 +13,11 @@ interface TimeTicks {
 }
 
 /** Kinds of figures from the longest down. Figures of a week, a day or a range of days are named by themselves. */
-const KINDS: readonly Frequency[] = ['year', 'half', 'third', 'quarter', 'month', 'week', 'day', 'span'];
+const KINDS: readonly Frequency[] = ['year', 'half', 'quarter', 'month', 'week', 'day', 'span'];
 
 /** Parts of a year, and the numbers of them that ticks may stand apart within one. */
 const PARTS: Readonly<Partial<Record<Frequency, { readonly parts: number; readonly steps: number[] }>>> = {
   half: { parts: 2, steps: [1] },
-  third: { parts: 3, steps: [1] },
   quarter: { parts: 4, steps: [1, 2] },
   month: { parts: 12, steps: [1, 3, 6] },
 };
@@ -33,9 +32,7 @@ const TICK_ROOM = 62;
 function kindOf(points: readonly Moment[]): Frequency {
   if (points.every(({ at }) => Number.isInteger(at))) return 'year';
   const kinds = new Set(points.map(({ figure }) => (figure && periodOf(figure)?.frequency) ?? 'year'));
-  const kind = KINDS.findLast((one) => kinds.has(one)) ?? 'year';
-  // Halves and quarters don't begin where thirds do.
-  return kinds.has('third') && (kind === 'quarter' || kinds.has('half')) ? 'month' : kind;
+  return KINDS.findLast((one) => kinds.has(one)) ?? 'year';
 }
 
 /** Names a moment as figures of a kind do: `2024`, `2024 H2`, `2024 Q3`, `2024-07`. */
