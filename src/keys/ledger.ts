@@ -16,8 +16,11 @@ const CALLS_AHEAD = 3;
 /** Calls a minute of the smallest plan: no plan allows fewer. */
 const SMALLEST_PLAN = 5;
 
-const OWN_SHARE_SPENT =
-  "The store in which gateways count their calls (CACHE_URL) can't be reached, and this gateway has sent its share of the calls that were left of this minute.";
+/** Milliseconds for which calls that can't be counted wait for the store. */
+const UNCOUNTED_MS = 1_000;
+
+const UNCOUNTED =
+  "The store in which gateways count their calls (CACHE_URL) can't be reached, so that none is sent under a plan that others may spend.";
 
 /** Calls that one key has spent, and its plan as the service has stated it. Instants are ISO 8601, UTC. */
 export interface QuotaRecord {
@@ -60,11 +63,8 @@ export class Account {
   /** True if the service has taken more in a minute than the smallest plan allows. */
   #isPlanLarger = false;
   #nextProbeAtMs = 0;
-  /**
-   * Calls of this minute that may still leave without the shared counters; null as long as these can be reached. A
-   * minute that has gone on without them ends without them: calls that they grant late would come on top.
-   */
-  #leftAlone: number | null = null;
+  /** Until when no call leaves, since the shared counters could not be reached. */
+  #uncountedUntilMs = 0;
 
   constructor(nowMs: number) {
     this.#minute = Math.floor(nowMs / MINUTE_MS);
@@ -79,7 +79,7 @@ export class Account {
       this.#callsThisMinute = 0;
       this.#acceptedThisMinute = 0;
       this.#isMinuteSpent = false;
-      this.#leftAlone = null;
+      this.#uncountedUntilMs = 0;
       // The clock may have been set back.
       this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_INTERVAL_MS);
       const month = monthOf(nowMs);
@@ -104,7 +104,7 @@ export class Account {
   /** Returns the instant at which a call may leave; not after now if it may at once. */
   opensAtMs(nowMs: number): number {
     if (this.#isMonthSpent) return Math.min(this.#nextProbeAtMs, monthEndMs(this.#month));
-    return this.#isSpent() ? this.#minuteEndsAtMs() : nowMs;
+    return this.#isSpent() ? this.#minuteEndsAtMs() : Math.max(nowMs, this.#uncountedUntilMs);
   }
 
   /** Returns the failure of a call that may not leave: the month is spent, or else the minute. */
@@ -118,9 +118,9 @@ export class Account {
         resetsAt: new Date(monthEndMs(this.#month)).toISOString(),
       });
     }
-    const retryAtMs = this.#minuteEndsAtMs();
-    const isByUs = this.#isShareSpent() && !this.#isMinuteSpent && detail === undefined;
-    const words = isByUs ? OWN_SHARE_SPENT : 'The requests of this minute are spent.';
+    const isByUs = detail === undefined && !this.#isSpent() && this.#uncountedUntilMs > nowMs;
+    const retryAtMs = isByUs ? this.#uncountedUntilMs : this.#minuteEndsAtMs();
+    const words = isByUs ? UNCOUNTED : 'The requests of this minute are spent.';
     return new Failure('RATE_LIMITED', words, {
       detail,
       plan,
@@ -135,30 +135,17 @@ export class Account {
     this.#callsThisMonth += calls;
   }
 
-  /**
-   * Takes a call without the shared counters: at most half of the calls that were left of them, since another gateway
-   * may be doing the same, or still reach them.
-   */
-  takeAlone(): boolean {
-    if (this.#requestsPerMinute !== null) {
-      this.#leftAlone ??= Math.floor(Math.max(0, this.#requestsPerMinute - this.#callsThisMinute) / 2);
-      if (this.#isMinuteSpent || this.#leftAlone === 0) return false;
-      this.#leftAlone -= 1;
-    }
-    this.count();
-    return true;
+  /** Takes a call that the shared counters don't count: none of a known plan, since other gateways may spend it. */
+  takeUncounted(nowMs: number): boolean {
+    if (this.#requestsPerMinute === null) this.count();
+    else this.#uncountedUntilMs = Math.min(nowMs + UNCOUNTED_MS, this.#minuteEndsAtMs());
+    return this.#requestsPerMinute === null;
   }
 
-  /** True if this minute goes on without the shared counters. */
-  get isAlone(): boolean {
-    return this.#leftAlone !== null;
-  }
-
-  /** Takes over the shared counts. Counters that have lost data know of fewer calls than this process. */
+  /** Takes over the shared counts. */
   copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
-    const least = this.isAlone ? [this.#callsThisMinute, this.#callsThisMonth] : [0, 0];
-    this.#callsThisMinute = Math.max(callsThisMinute, least[0] ?? 0);
-    this.#callsThisMonth = Math.max(callsThisMonth, least[1] ?? 0);
+    this.#callsThisMinute = callsThisMinute;
+    this.#callsThisMonth = callsThisMonth;
     if (note === null) return;
     this.#setMonthSpent(note.spentMonth === this.#month);
     this.#plan = note.plan ?? this.#plan;
@@ -237,7 +224,7 @@ export class Account {
   }
 
   shareLeft(): number | null {
-    if (this.#isMonthSpent || this.#isMinuteSpent || this.#leftAlone === 0) return 0;
+    if (this.#isMonthSpent || this.#isMinuteSpent) return 0;
     if (this.#requestsPerMinute === null) return this.#isPlanLarger ? 1 : null;
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
   }
@@ -247,7 +234,7 @@ export class Account {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute;
     if (most === null) return this.#isPlanLarger;
-    return (this.#leftAlone ?? most - this.#callsThisMinute) >= Math.max(PLENTY, most / 2);
+    return most - this.#callsThisMinute >= Math.max(PLENTY, most / 2);
   }
 
   /** True if the minute has room for a call ahead of a list, the list, and one more: also if the plan is the smallest. */
@@ -274,11 +261,11 @@ export class Account {
     const limits: RateLimit[] = [];
     const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
     if (most.minute !== null) {
-      const leftShared = Math.max(0, most.minute - this.#callsThisMinute);
       limits.push({
         name: 'minute',
         most: most.minute,
-        left: this.#isMonthSpent || this.#isMinuteSpent ? 0 : (this.#leftAlone ?? leftShared),
+        left:
+          this.#isMonthSpent || this.#isMinuteSpent ? 0 : Math.max(0, most.minute - this.#callsThisMinute),
         windowSeconds: MINUTE_MS / 1000,
         resetSeconds: Math.ceil((this.#minuteEndsAtMs() - nowMs) / 1000),
       });
@@ -298,12 +285,7 @@ export class Account {
 
   #isSpent(): boolean {
     const most = this.#requestsPerMinute;
-    return this.#isMinuteSpent || this.#isShareSpent() || (most !== null && this.#callsThisMinute >= most);
-  }
-
-  /** True if calls are left of the minute, but none that may leave without the shared counters. */
-  #isShareSpent(): boolean {
-    return this.#leftAlone === 0 && this.#callsThisMinute < (this.#requestsPerMinute ?? 0);
+    return this.#isMinuteSpent || (most !== null && this.#callsThisMinute >= most);
   }
 
   #minuteEndsAtMs(): number {
@@ -375,9 +357,8 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 /**
  * Keeps the calls that each key has spent, on its tenant. If gateways share counters, those count, and the ledger is a
- * copy to decide by at once. If they can't be reached, a gateway goes on by its own count for the rest of the minute,
- * and takes at most half of the calls that its copy shows to be left. Calls of other keys of the same account are not
- * seen; the service's 429 tells.
+ * copy to decide by at once. If they can't be reached, no call of a known plan leaves. Calls of other keys of the same
+ * account are not seen; the service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null) {
   function accountOf(tenant: AccountHolder): Account {
@@ -401,9 +382,9 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     const account = accountOf(tenant);
     const isShared = snapshot?.isTaken ?? false;
     // The call must leave in the minute in which it was counted.
-    let mayLeave = account.isIn(window);
-    if (mayLeave && snapshot !== null) account.copy(snapshot);
-    if (mayLeave) mayLeave = snapshot !== null && !account.isAlone ? isShared : account.takeAlone();
+    const isInTime = account.isIn(window);
+    if (isInTime && snapshot !== null) account.copy(snapshot);
+    const mayLeave = isInTime && (snapshot === null ? account.takeUncounted(now()) : isShared);
     if (!mayLeave) {
       if (isShared) void counters.putBack(tenant.digest, window);
       return null;
