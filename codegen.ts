@@ -19,6 +19,16 @@ const SDL = `{${OF_KERNEL},${OF_PLUGINS}}`;
 
 export const KERNEL_TYPES = 'src/graphql/schema/generated.ts';
 
+/** What plugins import of the kernel, and the parents that their resolvers get. */
+export const ENTRANCE = 'src/plugin/index.ts';
+const PARENTS = 'src/plugin/graph.ts';
+
+/** True for the folder of a plugin that imports the entrance. */
+const isByEntrance = (folder: string) =>
+  globSync(`${folder}/!(generated).ts`).some((file) =>
+    readFileSync(file, 'utf8').includes(`'../../plugin/index.ts'`),
+  );
+
 /** A path as a generated file imports it. */
 const pathFrom = (generated: string, file: string) => {
   const path = posix.relative(dirname(generated), file);
@@ -43,7 +53,12 @@ function mappers(generated: string, sdl: string, files: readonly string[] = []):
   const context = 'src/graphql/schema/context.ts';
   const all = [context, 'src/keys/ledger.ts', ...globSync('src/service/records/*.ts').sort(), ...files];
   const found: Record<string, string> = {};
-  for (const file of all) {
+  const isOutside = isByEntrance(dirname(generated));
+  if (isOutside)
+    for (const [, name = ''] of readFileSync(PARENTS, 'utf8').matchAll(/^export type (\w+)Parent\b/gm))
+      if (new RegExp(`^type ${name}\\b`, 'm').test(sdl))
+        found[name] = `${pathFrom(generated, ENTRANCE)}#${name}Parent`;
+  for (const file of isOutside ? files : all) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
       /^export (?:interface|type) (\w+)(Ref|Record)\b/gm,
     )) {
@@ -121,7 +136,9 @@ function resolverTypes(generated: string, found: Record<string, string>): Types.
     plugins: ['typescript', 'typescript-resolvers'],
     config: {
       federation: generated === KERNEL_TYPES,
-      contextType: `${pathFrom(generated, 'src/graphql/schema/context.ts')}#GraphContext`,
+      contextType: isByEntrance(dirname(generated))
+        ? `${pathFrom(generated, ENTRANCE)}#FieldContext`
+        : `${pathFrom(generated, 'src/graphql/schema/context.ts')}#GraphContext`,
       enumsAsTypes: true,
       useTypeImports: true,
       emitLegacyCommonJSImports: false,

@@ -20,7 +20,7 @@ import {
   lexicographicSortSchema,
   parse,
 } from 'graphql';
-import config, { KERNEL_TYPES } from '../codegen.ts';
+import config, { ENTRANCE, KERNEL_TYPES } from '../codegen.ts';
 
 const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
   add: () => import('@graphql-codegen/add'),
@@ -96,7 +96,7 @@ function withoutRepeated(text: string, filename: string, kernel: string): string
     .reduce((left, { text: one }) => left.replace(one, ''), text)
     .replace(/\n{3,}/g, '\n\n');
   const used = repeated.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\b`).test(rest));
-  const from = relative(dirname(filename), KERNEL_TYPES);
+  const from = relative(dirname(filename), text.includes('/plugin/index.ts') ? ENTRANCE : KERNEL_TYPES);
   return `import type { ${used.sort().join(', ')} } from '${from}';\n${rest}`;
 }
 

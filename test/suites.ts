@@ -54,6 +54,7 @@ export const PROGRAMS = [
   'test/graphiql/trusted.test.ts',
   'test/graphiql/warnings.test.ts',
   'test/graphiql/years.test.ts',
+  'test/plugin/entrance.test.ts',
   'test/plugins/cache-tags/varnish.test.ts',
   'test/plugins/offline/full-disk.test.ts',
   'test/plugins/offline/graphiql.test.ts',

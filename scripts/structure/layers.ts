@@ -16,10 +16,17 @@ export const LAYERS = [
   'graphql/resolvers',
   'graphql/cost',
   'graphql/request',
+  'plugin',
   'gateway',
   'server',
   'cli',
 ];
+
+/** Plugins that live by the entrance: they import it, packages and their own folder, and nothing else of `src`. */
+const BY_ENTRANCE = ['availability', 'batches', 'cache-tags', 'tracing'];
+
+/** The entrance of plugins. */
+export const ENTRANCE = 'src/plugin/index.ts';
 
 /** Files that may import less than their layer allows. The first row that matches a file counts. */
 const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
@@ -38,6 +45,10 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/shared\/async\//, /^src\/shared\/async\//],
   [/^src\/graphql\/execution\//, /^src\/(graphql\/execution|shared\/async)\//],
   [/^src\/graphql\/request\/answer-tables\.ts$/, /^src\/shared\//],
+  ...BY_ENTRANCE.map((name) => {
+    const own = new RegExp(`^src/plugins/${name}/`);
+    return [own, new RegExp(`${own.source}|^${ENTRANCE}$`)] as const;
+  }),
 ];
 
 /** Packages that only a layer and those after it, or plugins, may import. */
@@ -46,7 +57,7 @@ const PACKAGES: readonly (readonly [packages: RegExp, files: RegExp])[] = [
     /^(graphql|@graphql-tools|@apollo)(\/|$)/,
     /^src\/(?!(shared|config|cache|keys|service|observations\/planner)\/)/,
   ],
-  [/^(fastify|@fastify)(\/|$)/, /^src\/(server|cli|plugins)\/|^src\/gateway\/plugin\.ts$/],
+  [/^(fastify|@fastify)(\/|$)/, /^src\/(server|cli|plugin|plugins)\//],
 ];
 
 /** The index of a file's layer, from the lowest; -1 for a file in none. */

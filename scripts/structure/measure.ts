@@ -4,7 +4,7 @@
  */
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
-import { mayImport } from './layers.ts';
+import { ENTRANCE, mayImport } from './layers.ts';
 import { pictureOf } from './picture.ts';
 
 export interface SourceFile {
@@ -105,6 +105,17 @@ export function measure(given: readonly SourceFile[]): Structure {
             .filter(
               ({ target }) =>
                 folderOf(name) !== '' && folderOf(target) !== '' && folderOf(name) !== folderOf(target),
+            )
+            .map(({ target }) => `${target} by ${name}`),
+        ),
+      ),
+      /** Those of each other are counted above. */
+      'imports of plugins into the kernel but by the entrance': listed(
+        core.flatMap(({ name, imports }) =>
+          imports
+            .filter(
+              ({ target }) =>
+                folderOf(name) !== '' && /^src\/(?!plugins\/)/.test(target) && target !== ENTRANCE,
             )
             .map(({ target }) => `${target} by ${name}`),
         ),

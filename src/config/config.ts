@@ -67,6 +67,7 @@ export interface SettingsOwner {
   errors?(given: Env): readonly string[];
 }
 
+/** Checks and reads a whole number within bounds, both included. */
 export const wholeNumber = (least: number, most: number) =>
   z
     .string()
@@ -91,8 +92,10 @@ const proxyAddress = z
 
 const PROXY_SETTINGS = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
+/** Checks `on` or `off`, and reads it as a boolean. */
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
+/** The items of a comma-separated list, without blanks around them, and without empty ones. */
 export const itemsOf = (list: string) =>
   list
     .split(',')

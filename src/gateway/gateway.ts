@@ -13,6 +13,7 @@ import { PlainRequests } from '../graphql/request/plain-requests.ts';
 import { PreparedOperations } from '../graphql/request/prepared-operations.ts';
 import { openRunning } from '../graphql/request/running.ts';
 import { printSdl } from '../graphql/schema/sdl.ts';
+import { ownVersion } from '../shared/own-version.ts';
 import type { GatewayParts, Observer } from './gateway-parts.ts';
 import { openSchema, subgraphIn } from './open-schema.ts';
 import { openClocks, openStores, type Stores } from './open-stores.ts';
@@ -177,5 +178,12 @@ function hostOf(
   { config, observer }: GatewayParts,
   { clock: { now }, elapsed }: ReturnType<typeof openClocks>,
 ): PluginHost {
-  return { config, now, elapsed, problem: observer.problem, warn: (words) => observer.warn?.(words) };
+  return {
+    config,
+    now,
+    elapsed,
+    problem: observer.problem,
+    warn: (words) => observer.warn?.(words),
+    version: ownVersion,
+  };
 }

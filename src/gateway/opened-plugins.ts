@@ -4,10 +4,12 @@ import type { OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
+import type { Plugin as ByEntrance } from '../plugin/definition.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { within } from '../shared/async/within.ts';
 import { messageOf } from '../shared/errors.ts';
 import { FileError } from '../shared/text-files.ts';
+import { adapted } from './adapted-plugin.ts';
 import {
   type ComposedGateway,
   type Kernel,
@@ -29,11 +31,8 @@ export async function openPlugins(
   definitions: readonly PluginDefinition[],
   host: PluginHost,
 ): Promise<OpenedPlugins> {
-  const { plugins } = host.config;
   const opening = await Promise.allSettled(
-    definitions.map(({ name, open }) =>
-      naming(name, 'opened', async () => open(plugins[name] as never, host)),
-    ),
+    definitions.map((definition) => naming(definition.name, 'opened', () => opened(definition, host))),
   );
   const byName = new Map<string, Plugin>();
   for (const [i, { name }] of definitions.entries()) {
@@ -57,6 +56,14 @@ export async function openPlugins(
       `The plugin ${name} needs the plugin ${needed}, which ${isThere(needed) ? 'is switched off' : 'is not there'}.`,
   );
   throw new ConfigError(lines.join('\n'));
+}
+
+async function opened({ name, contract, open }: PluginDefinition, host: PluginHost): Promise<Plugin | null> {
+  const settings = host.config.plugins[name] as never;
+  if (contract === undefined) return (await open(settings, host)) as Plugin | null;
+  const { config: _, ...view } = host;
+  const plugin = await open(settings, view as PluginHost);
+  return plugin === null ? null : adapted(plugin as ByEntrance);
 }
 
 /**

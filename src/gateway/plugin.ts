@@ -3,14 +3,10 @@
  * tests hand in a list ({@link PluginDefinition}), whose order is that of the stages, the outermost first. A plugin
  * that its settings switch off is not opened, and nothing of it is loaded but its definition.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { Command } from 'commander';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
-import type { Config, SettingsOwner } from '../config/config.ts';
-import type { MemoryOwner } from '../config/memory-budget.ts';
+import type { Config } from '../config/config.ts';
 import type { Admission } from '../graphql/request/admission.ts';
 import type { CallerOf, OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
@@ -28,6 +24,14 @@ import type { TenantCache } from '../keys/tenant-cache.ts';
 import type { ObservationClient } from '../observations/client.ts';
 import type { ObservationEntries } from '../observations/entries.ts';
 import type { Planning } from '../observations/planner/modes.ts';
+import type {
+  PluginDefinition as ByEntrance,
+  PluginHost as HostByEntrance,
+  PluginHttp as HttpByEntrance,
+  Plugin as PluginByEntrance,
+  PluginServices,
+  RouteHost,
+} from '../plugin/definition.ts';
 import type { AnswerSending } from '../server/http.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Ask } from '../service/cached-lists.ts';
@@ -38,22 +42,16 @@ import type { Clock } from '../shared/async/clock.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { Failure } from '../shared/errors.ts';
 
-/** The version of this contract. A plugin that another version of the package has made is refused. */
-export const CONTRACT = 1;
-
 /** The failure of a plugin at the start, whose message names it. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
-/** Loaded at each start, so it is small. Heavy code comes by `import()`, in `open` or with the first request for it. */
-export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> extends SettingsOwner {
-  /** Set by {@link definePlugin}. */
+/** A definition by the entrance (`src/plugin`), or by the whole kernel. */
+export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape>
+  extends Omit<ByEntrance<Shape>, 'contract' | 'open'> {
+  /** Set by the entrance: then `open` makes a plugin by its contract. */
   readonly contract?: number;
-  /** Checks by names in the environment. */
-  readonly settings: Shape;
-  /** Names of plugins that it needs: if it is on and one of them isn't, the start is refused. */
-  readonly needs?: readonly string[];
   /**
    * What may surprise the operator, for the log at the start.
    * @param given tells settings that were chosen from defaults
@@ -63,40 +61,11 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
     config: Config,
     given: Readonly<Record<string, string | undefined>>,
   ): readonly string[];
-  /** Its memory in each process that answers; null if negligible. */
-  memory?(settings: z.output<z.ZodObject<Shape>>): MemoryOwner | null;
-  /** Options of the command `serve`, each of which stands for settings. */
-  readonly serveOptions?: readonly ServeOption[];
   readonly commands?: readonly PluginCommand[];
-  /**
-   * For a plugin that is off by default: shows what it can do, if the program runs over its own sandbox.
-   * @returns null for nothing to show
-   */
-  sample?(env: Readonly<Record<string, string | undefined>>): PromiseOrValue<PluginSample | null>;
-  /**
-   * Opens it for one gateway, before anything else of that is open.
-   * @param settings by their names in the environment
-   * @returns null if they switch it off
-   */
-  open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
-}
-
-export interface PluginSample {
-  /** Settings of any plugin. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Printed once the program answers at an address. */
-  words(url: string): string;
-}
-
-export interface ServeOption {
-  /** Such as `--host <host>`. */
-  readonly flags: string;
-  readonly description: string;
-  /**
-   * Returns settings as the environment would have them.
-   * @param value empty if there is none, as `[value]` in the flags allows
-   */
-  settings(value: string): Readonly<Record<string, string>>;
+  open(
+    settings: z.output<z.ZodObject<Shape>>,
+    host: PluginHost,
+  ): PromiseOrValue<Plugin | PluginByEntrance | null>;
 }
 
 /** A command of the program, which is loaded once it is asked for. */
@@ -118,34 +87,19 @@ export interface CommandHost {
   }>;
 }
 
-/** What a plugin may use from the start. */
-export interface PluginHost {
+export interface PluginHost extends HostByEntrance {
   readonly config: Config;
-  /** The wall clock, in milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds by a clock that nobody can set. */
-  readonly elapsed: () => number;
-  /** Logs an error, and the part that met it. */
-  problem(error: unknown, where: string): void;
-  /** Warns the operator of what may not be meant. */
-  warn(words: string): void;
 }
 
-/** A plugin of one gateway. It takes part by the members that it has. */
-export interface Plugin {
+/** A plugin of one gateway, as stages of the kernel take it. */
+export interface Plugin
+  extends Pick<PluginByEntrance, 'documents' | 'metrics' | 'beforeStop' | 'close' | 'api'> {
   /** Types, fields of its own types and of others, and the routes that they ask. */
   readonly schema?: readonly SchemaPart[];
-  /**
-   * Wraps the handling of requests of GraphQL over HTTP, before the operation is known: it may answer itself, change
-   * the request, or turn the answer into another form.
-   */
   request?(next: HandleRequest, kernel: Kernel): HandleRequest;
-  /** Keys of its own, each of which stands for one of the service, for requests of all kinds. */
   keys?(kernel: Kernel): KeyHolder;
   /** Wraps the answering of each operation, once its caller is known and, if it is plain, its text and variables. */
   operation?(next: Handle, kernel: Kernel): Handle;
-  /** Operations of its own, which may run beside the trusted ones but are not listed among them. */
-  readonly documents?: readonly string[];
   /**
    * Has operations answered from the cache alone, and words the errors of what isn't cached. The header `x-offline`
    * asks for it.
@@ -158,59 +112,11 @@ export interface Plugin {
    * @returns null if it doesn't care
    */
   attempt?(call: Call, sending: Pick<Sending, 'trace'>): AttemptWatcher | null;
-  /** Called once all plugins are open, before the first request and before routes are added. */
   start?(gateway: ComposedGateway): PromiseOrValue<void>;
-  readonly metrics?: readonly PluginMetric[];
-  /**
-   * Called as soon as the gateway takes no new operations: ends subscriptions and the like. Answers under way are still
-   * served, and calls can still be sent.
-   * @returns settles once all subscribers have been told
-   */
-  beforeStop?(): PromiseOrValue<unknown>;
-  /** Called when all operations are over and connections to the service are closed. */
-  close?(): PromiseOrValue<unknown>;
-  /** What it offers to other plugins ({@link Kernel.api}). */
-  api?(): unknown;
-  /** What it adds to the HTTP server; `handle` of the library doesn't use it. */
   readonly http?: PluginHttp;
 }
 
-export interface PluginHttp {
-  /** Adds routes in a scope of its own: hooks and parsers hold for these routes alone. */
-  routes?(app: FastifyInstance, host: HttpHost): PromiseOrValue<void>;
-  /**
-   * Called with each request for `/graphql` before the gateway reads it.
-   * @returns true if it has answered
-   */
-  graphql?(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<boolean>;
-  /** By the protocol in lower case, such as `websocket`. */
-  readonly upgrades?: Readonly<Record<string, Upgrade>>;
-  /** Further methods that pages of other origins may use. */
-  readonly corsMethods?: readonly string[];
-  /** Adds routes for operators, on `ADMIN_PORT`; they are nowhere if there is none. */
-  operators?(app: FastifyInstance): PromiseOrValue<void>;
-  /** A section of `/llms.txt`, which is there if any plugin has one. */
-  readonly models?: ModelsSection;
-}
-
-export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-
-/** A way to ask beside GraphQL, and what can be asked for by it. */
-export interface ModelsSection {
-  /** One line, with the address. */
-  readonly way: string;
-  readonly heading: string;
-  things(): Promise<readonly { readonly name: string; readonly words: string }[]>;
-}
-
-/** A metric in Prometheus's terms, which is only looked at when metrics are read. */
-export interface PluginMetric {
-  readonly kind: 'counter' | 'gauge';
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-  values(): Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
-}
+export type PluginHttp = HttpByEntrance<HttpHost>;
 
 /** What stages of a plugin may use of the gateway. */
 export interface Kernel {
@@ -221,11 +127,7 @@ export interface Kernel {
   readonly callerOf: CallerOf;
   /** Translates to the names that routers use; null if routers see what clients see. */
   readonly wording: Wording | null;
-  /**
-   * What a plugin offers to others; null if it is off. The caller names the shape that it needs, so that neither
-   * imports the other.
-   */
-  api<Shape>(plugin: string): Shape | null;
+  readonly api: PluginServices['api'];
 }
 
 /** The gateway with all of its stages, for plugins with protocols of their own. */
@@ -292,19 +194,19 @@ export interface ServiceMeans {
   readonly planning: Planning;
 }
 
-export interface HttpHost extends AnswerSending {
+export interface HttpHost extends AnswerSending, RouteHost {
   readonly config: Config;
   /** The only documents that may run now; null if any may. */
   trusted(): PersistedTexts['trusted'];
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** Has a scope read requests as `/graphql` does, with the same bounds and refusals. */
-  asGraphql(app: FastifyInstance): void;
 }
 
-/** Types a definition by the shape of its settings, and marks it as one. */
+/** Types a definition by the shape of its settings. */
 export function definePlugin<const Shape extends z.ZodRawShape>(
-  definition: PluginDefinition<Shape>,
+  definition: Omit<PluginDefinition<Shape>, 'contract' | 'open'> & {
+    open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
+  },
 ): PluginDefinition<Shape> {
-  return { ...definition, contract: CONTRACT };
+  return definition;
 }

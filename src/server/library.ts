@@ -3,31 +3,16 @@ import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../co
 import { waitingBounds } from '../config/memory-budget.ts';
 import { createGateway as openGateway } from '../gateway/gateway.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
-import { ChangedRequest, type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
+import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, markAnswers, requestIdOf, unlessLeft } from './http.ts';
 
-export type {
-  ComposedGateway,
-  HttpHost,
-  Kernel,
-  Plugin,
-  PluginDefinition,
-  PluginHost,
-  PluginHttp,
-} from '../gateway/plugin.ts';
-export { definePlugin } from '../gateway/plugin.ts';
-export type { KeyHolder } from '../graphql/request/key-doors.ts';
 export type { OperationEvent } from '../graphql/request/operation-events.ts';
-export { recordField } from '../graphql/resolvers/record-field.ts';
-export type { SchemaPart } from '../graphql/schema/schema.ts';
 export type { Attempt } from '../service/attempt.ts';
-export type { Endpoint } from '../service/call.ts';
-export { Failure } from '../shared/errors.ts';
-export type { GatewayRequest, GatewayResponse, SettingName };
-export { ChangedRequest, ConfigError, libraryPlugins };
+export type { GatewayRequest, GatewayResponse, PluginDefinition, SettingName };
+export { ConfigError, libraryPlugins };
 
 /** One request of GraphQL over HTTP, its body parsed. */
 export interface HandledRequest extends Omit<GatewayRequest, 'signal'> {

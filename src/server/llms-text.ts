@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { ModelsSection } from '../gateway/plugin.ts';
+import type { ModelsSection } from '../plugin/definition.ts';
 import { type NamedSource, nameAndPage } from '../shared/source-names.ts';
 import { sendBody } from './bodies.ts';
 

@@ -1,8 +1,8 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Observer } from '../gateway/gateway-parts.ts';
-import type { PluginMetric } from '../gateway/plugin.ts';
 import type { OperationEvent } from '../graphql/request/operation-events.ts';
+import type { PluginMetric } from '../plugin/definition.ts';
 
 /** Keys whose plans are shown: those last in use. */
 const MAX_KEYS = 20;

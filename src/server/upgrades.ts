@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Upgrade } from '../gateway/plugin.ts';
+import type { Upgrade } from '../plugin/definition.ts';
 import { writeRefusal } from './unread-requests.ts';
 
 /** The protocol that a client wants to upgrade to, in lower case; empty for none. */

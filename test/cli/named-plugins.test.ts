@@ -10,7 +10,7 @@ const BIN = resolve('bin/country-graph.cjs');
 
 /** A copy of the contract that isn't the program's, as a plugin's own package has one. */
 const HEAD = `
-import { definePlugin, Failure } from '${pathToFileURL(resolve('src/server/library.ts'))}?copy';
+import { definePlugin, Failure } from '${pathToFileURL(resolve('src/plugin/index.ts'))}?copy';
 import { z } from '${pathToFileURL(resolve('node_modules/zod/index.js'))}';
 const plugin = (name, rest) => definePlugin({ name, settings: {}, open: () => null, ...rest });`;
 

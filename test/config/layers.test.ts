@@ -12,7 +12,11 @@ const RIGHT: readonly [file: string, target: string][] = [
   ['src/graphql/execution/plan.ts', 'src/shared/async/turns.ts'],
   ['src/graphql/request/execution.ts', 'src/graphql/execution/plan.ts'],
   ['src/gateway/plugin.ts', 'src/server/http.ts'],
-  ['src/gateway/plugin.ts', 'fastify'],
+  ['src/plugin/definition.ts', 'fastify'],
+  ['src/gateway/plugin.ts', 'src/plugin/definition.ts'],
+  ['src/plugins/batches/plugin.ts', 'src/plugin/index.ts'],
+  ['src/plugins/batches/plugin.ts', 'src/plugins/batches/answer-all.ts'],
+  ['src/plugins/batches/plugin.ts', 'fastify'],
   ['src/server/http.ts', 'src/gateway/gateway.ts'],
   ['src/cli/serve.ts', 'src/sandbox/sandbox.ts'],
   ['src/plugins/graphiql/routes.ts', 'src/server/http.ts'],
@@ -48,6 +52,9 @@ const WRONG: readonly [file: string, target: string][] = [
   ['src/plugins/public-pages/drawer.ts', 'src/graphiql/looks.ts'],
   ['src/sandbox/seed.ts', 'src/shared/errors.ts'],
   ['src/graphiql/tabs.ts', 'src/shared/errors.ts'],
+  ['src/plugin/definition.ts', 'src/gateway/plugin.ts'],
+  ['src/plugins/batches/plugin.ts', 'src/plugin/definition.ts'],
+  ['src/plugins/batches/plugin.ts', 'src/shared/errors.ts'],
   ['src/graphiql/chart/csv.ts', 'src/graphql/request/answer-tables.ts'],
 ];
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { onOff } from '../../src/config/config.ts';
-import { definePlugin } from '../../src/gateway/plugin.ts';
+import { definePlugin } from '../../src/plugin/index.ts';
 import { openAlone } from '../support/plugin-host.ts';
 
 const closed: string[] = [];

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { definePlugin } from '../../src/gateway/plugin.ts';
+import { definePlugin } from '../../src/plugin/index.ts';
 import { open } from './exchange.ts';
 
 type Program = Awaited<ReturnType<typeof open>>;

@@ -14,6 +14,7 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
       throw error;
     },
     warn() {},
+    version: () => '0.1.0',
   });
 }
 

@@ -10,6 +10,7 @@ export function acceptingInstead(headers: Headers, accept: string): Headers {
   return { ...rest, accept };
 }
 
+/** Removes types of answers in parts from an `Accept` header. */
 export function withoutMultipart(accepts: string): string {
   const otherRanges = accepts.split(',').filter((range) => !/^ *multipart\/mixed *(;|$)/i.test(range));
   return otherRanges.join(',').trim() || 'application/json';

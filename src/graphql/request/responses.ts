@@ -6,6 +6,7 @@ import { errorBody } from '../../shared/errors.ts';
 /** Request headers on which a cacheable answer depends. */
 export const VARIES = 'Authorization, Accept, X-Explain, X-Offline, X-Absences';
 
+/** The answer to one request of GraphQL over HTTP. */
 export interface GatewayResponse {
   readonly status: number;
   /** Values by lower-case name. */

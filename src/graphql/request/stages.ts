@@ -7,6 +7,7 @@ import type { PlainRequest } from './plain-requests.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 
+/** Answers one request of GraphQL over HTTP; never throws for an error of the client. */
 export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
 
 export interface Incoming {

@@ -31,7 +31,7 @@ export function recordField<
   type: Type,
   needs: readonly Name[],
   read: (record: Pick<ListedRecords[Type], Name>, args: Args) => PromiseOrValue<unknown>,
-): GraphQLFieldResolver<unknown, GraphContext, Args> {
+): GraphQLFieldResolver<unknown, unknown, Args> {
   const unbound = () => {
     throw new TypeError('The graph of a gateway resolves this field.');
   };

@@ -23,11 +23,6 @@ export function readSdl(): string {
     .join('\n');
 }
 
-/** Beside the file that brings it. The bundle embeds the result. */
-export function readPart(file: URL): DocumentNode {
-  return parse(readFileSync(file, 'utf8'), { noLocation: true });
-}
-
 /** Routers have their own directives of operations of these names, and pass none on. */
 const EXECUTABLE: ReadonlySet<string> = new Set(['defer']);
 

@@ -1,9 +1,7 @@
-import type { CachedPair } from '../../observations/cached-pairs.ts';
-import type { Pair } from '../../observations/planner/demand.ts';
-import { distinct, sourcesOf } from '../../observations/planner/newest.ts';
+import type { CachedFigures, FieldPair } from '../../plugin/index.ts';
 
 /** What is cached of one country and metric. */
-export interface AvailabilityRecord extends Pair {
+export interface AvailabilityRecord extends FieldPair {
   readonly firstYear: number | null;
   readonly lastYear: number | null;
   readonly figures: number;
@@ -14,18 +12,18 @@ export interface AvailabilityRecord extends Pair {
   readonly isComplete: boolean;
 }
 
-export function recordOf(pair: Pair, { whole, rest }: CachedPair): AvailabilityRecord {
-  const entries = whole === null ? rest : [whole];
-  const rows = distinct(entries.flatMap(({ rows }) => rows));
+export function recordOf(
+  pair: FieldPair,
+  { rows, sources, asOfMs, isWhole }: CachedFigures,
+): AvailabilityRecord {
   const years = rows.map(({ year }) => year).sort((a, b) => a - b);
-  const checkedAtMs = entries.map((entry) => entry.checkedAtMs);
   return {
     ...pair,
     firstYear: years[0] ?? null,
     lastYear: years.at(-1) ?? null,
     figures: rows.length,
-    sources: sourcesOf(rows),
-    asOf: new Date(Math.min(...checkedAtMs)).toISOString(),
-    isComplete: whole !== null,
+    sources,
+    asOf: new Date(asOfMs).toISOString(),
+    isComplete: isWhole,
   };
 }

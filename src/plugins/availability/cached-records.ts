@@ -1,8 +1,4 @@
-import { createObjectMemo } from '../../cache/lru.ts';
-import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { Pair } from '../../observations/planner/demand.ts';
-import { eachInTurns, yieldToEventLoop } from '../../shared/async/turns.ts';
-import { once } from '../../shared/once.ts';
+import { createObjectMemo, type FieldContext, type FieldPair, once } from '../../plugin/index.ts';
 import { type AvailabilityRecord, recordOf } from './availability-record.ts';
 
 type Records = readonly AvailabilityRecord[];
@@ -22,8 +18,8 @@ interface AsOfCalls {
 
 const ofOperations = createObjectMemo<AsOfCalls>('cached records');
 
-export function cachedRecordsFor(context: GraphContext): AsOfCalls['records'] {
-  const { calls } = context.bill;
+export function cachedRecordsFor(context: FieldContext): AsOfCalls['records'] {
+  const { calls } = context;
   const former = ofOperations.of(context);
   if (former?.calls === calls) return former.records;
   return ofOperations.put(context, { calls, records: createCachedRecords(context) }).records;
@@ -33,7 +29,7 @@ export function cachedRecordsFor(context: GraphContext): AsOfCalls['records'] {
  * Reads what is cached of the figures that one operation asks about: each pair once, whichever fields and aliases
  * share it, and in turns, since the names alone of all pairs take milliseconds.
  */
-function createCachedRecords({ caller, effort, loaders }: GraphContext) {
+function createCachedRecords({ cached, turns, want }: FieldContext) {
   /** Null if nothing is cached, or it isn't read yet. */
   const records = new Map<string, Map<string, AvailabilityRecord | null>>();
   const shared = new Map<string, Promise<Records>>();
@@ -49,8 +45,8 @@ function createCachedRecords({ caller, effort, loaders }: GraphContext) {
   }
 
   async function readAll(requests: readonly Request[]): Promise<void> {
-    const unread: Pair[] = [];
-    await eachInTurns(caller, requests, ({ countryCodes, metricKeys }) => {
+    const unread: FieldPair[] = [];
+    await turns.each(requests, ({ countryCodes, metricKeys }) => {
       for (const countryCode of countryCodes) {
         const ofCountry = recordsOf(countryCode);
         for (const metricKey of metricKeys) {
@@ -60,11 +56,10 @@ function createCachedRecords({ caller, effort, loaders }: GraphContext) {
         }
       }
     });
-    await loaders.observations.readCached(unread, (pair, cached) => {
-      if (effort.refusal !== null) throw effort.refusal;
-      recordsOf(pair.countryCode).set(pair.metricKey, recordOf(pair, cached));
+    await cached.figures(unread, (pair, figures) => {
+      recordsOf(pair.countryCode).set(pair.metricKey, recordOf(pair, figures));
     });
-    await eachInTurns(caller, requests, ({ countryCodes, metricKeys, resolve }) => {
+    await turns.each(requests, ({ countryCodes, metricKeys, resolve }) => {
       const recordOfPair = (code: string) => (key: string) => recordsOf(code).get(key) ?? [];
       resolve(countryCodes.flatMap((code) => metricKeys.flatMap(recordOfPair(code))));
     });
@@ -73,7 +68,7 @@ function createCachedRecords({ caller, effort, loaders }: GraphContext) {
   async function readPending(): Promise<void> {
     isReading = true;
     // Fields that are resolved at about the same time are read together.
-    for (await yieldToEventLoop(caller); pending.length > 0; await yieldToEventLoop(caller)) {
+    for (await turns.next(); pending.length > 0; await turns.next()) {
       const requests = pending;
       pending = [];
       try {
@@ -94,7 +89,7 @@ function createCachedRecords({ caller, effort, loaders }: GraphContext) {
   }
 
   async function of(countryCodes: readonly string[], metricKeys: readonly string[]): Promise<Records> {
-    effort.want(countryCodes.length * metricKeys.length);
+    want(countryCodes.length * metricKeys.length);
     return read([...new Set(countryCodes)], [...new Set(metricKeys)]);
   }
 
@@ -104,16 +99,8 @@ function createCachedRecords({ caller, effort, loaders }: GraphContext) {
     return coming;
   }
 
-  const metricKeys = once(async () => {
-    const { listed, figured, cachedNames } = loaders;
-    // A former process may have cached the catalogue.
-    const catalogue = (await cachedNames('metrics'))?.names ?? [];
-    return [...new Set([...catalogue, ...listed.metrics, ...figured.metrics])].toSorted();
-  });
-  const countryCodes = once(() => {
-    const { figured, expectedCountries } = loaders;
-    return [...new Set([...expectedCountries().codes, ...figured.countries])].toSorted();
-  });
+  const metricKeys = once(cached.indicatorKeys);
+  const countryCodes = once(cached.countryCodes);
 
   return {
     /**

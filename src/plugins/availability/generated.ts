@@ -1,6 +1,6 @@
-import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../graphql/schema/generated.ts';
+import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../plugin/index.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef, GraphContext } from '../../graphql/schema/context.ts';
+import type { CountryParent, IndicatorParent, SourceParent, FieldContext } from '../../plugin/index.ts';
 import type { AvailabilityRecord } from './availability-record.ts';
 /** What is cached of the figures of one country and indicator. */
 export type Availability = {
@@ -54,13 +54,13 @@ export type Source = {
 export type ResolversTypes = {
   Availability: ResolverTypeWrapper<AvailabilityRecord>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
-  Country: ResolverTypeWrapper<CountryRef>;
+  Country: ResolverTypeWrapper<CountryParent>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  Indicator: ResolverTypeWrapper<IndicatorRef>;
+  Indicator: ResolverTypeWrapper<IndicatorParent>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
-  Source: ResolverTypeWrapper<SourceRef>;
+  Source: ResolverTypeWrapper<SourceParent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
@@ -68,17 +68,17 @@ export type ResolversTypes = {
 export type ResolversParentTypes = {
   Availability: AvailabilityRecord;
   Boolean: Scalars['Boolean']['output'];
-  Country: CountryRef;
+  Country: CountryParent;
   CountryCode: Scalars['CountryCode']['output'];
   DateTime: Scalars['DateTime']['output'];
   ID: Scalars['ID']['output'];
-  Indicator: IndicatorRef;
+  Indicator: IndicatorParent;
   Int: Scalars['Int']['output'];
-  Source: SourceRef;
+  Source: SourceParent;
   String: Scalars['String']['output'];
 };
 
-export type AvailabilityResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Availability'] = ResolversParentTypes['Availability']> = {
+export type AvailabilityResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Availability'] = ResolversParentTypes['Availability']> = {
   asOf?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   figures?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -89,19 +89,19 @@ export type AvailabilityResolvers<ContextType = GraphContext, ParentType extends
   sources?: Resolver<ReadonlyArray<ResolversTypes['Source']>, ParentType, ContextType>;
 };
 
-export type CountryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country']> = {
+export type CountryResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country']> = {
   availability?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Availability']>>, ParentType, ContextType, Partial<CountryAvailabilityArgs>>;
 };
 
-export type IndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Indicator'] = ResolversParentTypes['Indicator']> = {
+export type IndicatorResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Indicator'] = ResolversParentTypes['Indicator']> = {
   availability?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Availability']>>, ParentType, ContextType, Partial<IndicatorAvailabilityArgs>>;
 };
 
-export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
+export type SourceResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = GraphContext> = {
+export type Resolvers<ContextType = FieldContext> = {
   Availability?: AvailabilityResolvers<ContextType>;
   Country?: CountryResolvers<ContextType>;
   CountryCode?: GraphQLScalarType;

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../gateway/plugin.ts';
+import { definePlugin } from '../../plugin/index.ts';
 
 export const availability = definePlugin({
   name: 'availability',

@@ -1,14 +1,16 @@
-import { checkMetricKey } from '../../graphql/resolvers/argument-checks.ts';
-import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../graphql/schema/sdl.ts';
+import {
+  checkMetricKey,
+  type FieldContext,
+  type GraphPart,
+  plainFieldsOf,
+  readPart,
+} from '../../plugin/index.ts';
 import { cachedRecordsFor } from './cached-records.ts';
 import type { Resolvers, ResolversParentTypes } from './generated.ts';
 
-function recordsNow(context: GraphContext) {
+function recordsNow(context: FieldContext) {
   // The next fetch changes this answer, so it must not be cached.
-  context.markPassing?.();
+  context.markPassing();
   return cachedRecordsFor(context);
 }
 
@@ -36,7 +38,7 @@ const resolvers = {
   },
 } satisfies Resolvers;
 
-export const part: SchemaPart = {
+export const part: GraphPart = {
   sdl: readPart(new URL('./availability.graphql', import.meta.url)),
   resolvers,
 };

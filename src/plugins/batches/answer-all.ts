@@ -1,9 +1,17 @@
-import { acceptingInstead, formatLiked, withoutMultipart } from '../../graphql/request/accept.ts';
-import type { HeldOperation, HeldOperations } from '../../graphql/request/held-operations.ts';
-import { ChangedRequest, type GatewayRequest, RequestBatch } from '../../graphql/request/requests.ts';
-import { type GatewayResponse, refusalBody } from '../../graphql/request/responses.ts';
-import type { HandleRequest } from '../../graphql/request/stages.ts';
-import { errorBody } from '../../shared/errors.ts';
+import {
+  acceptingInstead,
+  ChangedRequest,
+  errorBody,
+  formatLiked,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HandleRequest,
+  type HeldOperation,
+  type HeldOperations,
+  RequestBatch,
+  refusalBody,
+  withoutMultipart,
+} from '../../plugin/index.ts';
 
 function errorOf(count: number, most: number): string | null {
   if (most === 0)

@@ -1,6 +1,4 @@
-import { wholeNumber } from '../../config/config.ts';
-import { definePlugin } from '../../gateway/plugin.ts';
-import { HeldOperations } from '../../graphql/request/held-operations.ts';
+import { definePlugin, HeldOperations, wholeNumber } from '../../plugin/index.ts';
 
 export const batches = definePlugin({
   name: 'batches',
@@ -9,7 +7,7 @@ export const batches = definePlugin({
     MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   },
   open: ({ MAX_BATCHED_OPERATIONS: most }) => ({
-    request(next, { config: { maxAnswerBytes } }) {
+    request(next, { limits: { answerBytes: maxAnswerBytes } }) {
       const load = () => import('./answer-all.ts');
       return (request) => {
         const held = new HeldOperations(request);

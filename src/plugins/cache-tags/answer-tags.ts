@@ -1,9 +1,10 @@
-import type { Handle } from '../../graphql/request/stages.ts';
-import type { AnswerAdditions, GraphContext } from '../../graphql/schema/context.ts';
-import { pairOfName } from '../../observations/planner/demand.ts';
-import { makeCall } from '../../service/call.ts';
-import { isObject } from '../../service/records/envelope.ts';
-import { once } from '../../shared/once.ts';
+import {
+  type Additions,
+  type AnswerReads,
+  type HandleOperation,
+  isObject,
+  once,
+} from '../../plugin/index.ts';
 import { ALL_FIGURES, indicatorTag, routeTag, sourceTag } from './tags.ts';
 
 type Form = 'cache-tag' | 'surrogate-key' | 'apollo';
@@ -18,11 +19,9 @@ const NAMES = [
 ] as const;
 
 /** Adds to each answer the tags of the figures, lists and records that it was made of. */
-export function tagging(forms: readonly Form[]): (next: Handle) => Handle {
-  return (next) => (incoming) => {
-    const additions = additionsOf(forms, entitiesIn(incoming.request.body));
-    return next({ ...incoming, additions });
-  };
+export function tagging(forms: readonly Form[]): (next: HandleOperation) => HandleOperation {
+  return (next) => (operation) =>
+    next(operation.adding(additionsOf(forms, entitiesIn(operation.request.body))));
 }
 
 /** Routers send their references in this variable. */
@@ -32,28 +31,22 @@ function entitiesIn(body: unknown): readonly unknown[] | null {
   return Array.isArray(representations) ? representations : null;
 }
 
-function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null): AnswerAdditions {
+function additionsOf(forms: readonly Form[], entities: readonly unknown[] | null): Additions {
   const ofRoutes = new Set<string>();
   /** Undefined while parts of the answer are missing. */
   let answerTags: (() => ReturnType<typeof tagsIn>) | undefined;
   return {
-    asking:
-      (next) =>
-      (endpoint, params, ...rest) => {
-        ofRoutes.add(routeTag(endpoint.route, makeCall(endpoint, params).target));
-        return next(endpoint, params, ...rest);
-      },
-    onNames: (route) => void ofRoutes.add(routeTag(route, route)),
-    headers(context) {
+    onRead: ({ route, target }) => void ofRoutes.add(routeTag(route, target)),
+    headers(reads) {
       const headers = new Map<string, string>();
-      const tags = (answerTags?.() ?? tagsIn(context, ofRoutes)).all;
+      const tags = (answerTags?.() ?? tagsIn(reads, ofRoutes)).all;
       if (tags.length === 0) return headers;
       const named = NAMES.filter(([name]) => forms.includes(name));
       for (const [name, by] of named) headers.set(name, joined(tags, by, MAX_CHARACTERS / named.length));
       return headers;
     },
-    extensions(context) {
-      answerTags = once(() => tagsIn(context, ofRoutes));
+    extensions(reads) {
+      answerTags = once(() => tagsIn(reads, ofRoutes));
       if (!forms.includes('apollo')) return {};
       const tags = answerTags();
       return entities === null
@@ -73,15 +66,12 @@ function joined(tags: readonly string[], by: string, maxCharacters: number): str
  * The sorted tags of all figures that an operation has asked for, absent ones included. It isn't known which lists and
  * records an entity was made of, so it has the tags of them all.
  */
-function tagsIn({ loaders }: GraphContext, ofRoutes: ReadonlySet<string>) {
+function tagsIn(reads: AnswerReads, ofRoutes: ReadonlySet<string>) {
   const all = new Set(ofRoutes);
   const byCountry = new Map<string, Set<string>>();
   const byIndicator = new Map<string, Set<string>>();
-  for (const [name, outcome] of loaders.observations.came()) {
-    if (outcome instanceof Error) continue;
-    const { countryCode, metricKey } = pairOfName(name);
-    const sources = new Set(outcome.map(({ source }) => source));
-    const tags = [`country-${countryCode}`, indicatorTag(metricKey), ...Array.from(sources, sourceTag)];
+  for (const { countryCode, metricKey, sources } of reads.figures()) {
+    const tags = [`country-${countryCode}`, indicatorTag(metricKey), ...sources.map(sourceTag)];
     for (const set of [all, setIn(byCountry, countryCode), setIn(byIndicator, metricKey)])
       for (const tag of tags) set.add(tag);
   }

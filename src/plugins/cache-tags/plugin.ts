@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { httpAddress, itemsOf, onOff } from '../../config/config.ts';
-import { definePlugin } from '../../gateway/plugin.ts';
-import type { Handle } from '../../graphql/request/stages.ts';
-import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
+import { definePlugin, type HandleOperation, httpAddress, itemsOf, onOff } from '../../plugin/index.ts';
 
 const forms = z
   .string()
@@ -42,20 +39,14 @@ export const cacheTags = definePlugin({
     { problem },
   ) {
     if (tagForms.length === 0 && url === undefined && !arePublic) return null;
-    const same = (next: Handle) => next;
+    const same = (next: HandleOperation) => next;
     const tagged = tagForms.length === 0 ? same : (await import('./answer-tags.ts')).tagging(tagForms);
     const shown = arePublic ? (await import('./public-answers.ts')).publicAnswers : same;
     const purges = url === undefined ? null : await import('./purges.ts');
     const onProblem = (error: unknown) => problem(error, 'purge');
-    let cache = NO_TENANT_CACHE;
-    const tenantCache = () => cache;
     return {
-      start({ service }) {
-        cache = service.tenantCache;
-      },
       operation: (next) => shown(tagged(next)),
-      ...(url !== undefined &&
-        purges !== null && { call: purges.purgeStage({ url, key, tenantCache, onProblem }) }),
+      ...(url !== undefined && purges !== null && { call: purges.purgeStage({ url, key, onProblem }) }),
     };
   },
 });

@@ -9,7 +9,7 @@ import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
 import { warned } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../graphql/schema/sdl.ts';
+import { readPart } from '../../plugin/graph.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';

@@ -8,7 +8,7 @@ import { checkStrings } from '../../graphql/resolvers/argument-checks.ts';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../graphql/schema/sdl.ts';
+import { readPart } from '../../plugin/graph.ts';
 import type { Endpoint } from '../../service/call.ts';
 import type { CountryParams } from '../../service/endpoints.ts';
 import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';

@@ -1,4 +1,5 @@
-import type { Plugin, PluginHost, PluginMetric } from '../../gateway/plugin.ts';
+import type { Plugin, PluginHost } from '../../gateway/plugin.ts';
+import type { PluginMetric } from '../../plugin/definition.ts';
 import { Exchange } from './exchange.ts';
 import { openKeyStore } from './key-store.ts';
 import type { Usage } from './usage.ts';

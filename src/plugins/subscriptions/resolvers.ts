@@ -6,7 +6,7 @@ import { FIGURE_FIELDS } from '../../graphql/resolvers/observations.ts';
 import { warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../graphql/schema/sdl.ts';
+import { readPart } from '../../plugin/graph.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { LiveEvent, ObservationChangesRecord } from './event-queue.ts';
 import type { LiveSources } from './feed.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { definePlugin } from '../../gateway/plugin.ts';
+import { definePlugin } from '../../plugin/index.ts';
 import type { OtlpProtocol } from './tracing.ts';
 
 type Given = Readonly<Record<string, string | undefined>>;
@@ -44,11 +44,11 @@ export const tracing = definePlugin({
     const { error } = Checked.safeParse(given);
     return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
   },
-  async open(settings, { problem }) {
+  async open(settings, { problem, version }) {
     const asked = protocolIn(settings);
     if (asked === null) return null;
     const { openTracing } = await import('./tracing.ts');
-    return openTracing(asked, (error) => problem(error, 'tracing'));
+    return openTracing(asked, version(), (error) => problem(error, 'tracing'));
   },
 });
 

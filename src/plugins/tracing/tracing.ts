@@ -19,16 +19,17 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { Plugin } from '../../gateway/plugin.ts';
-import { onceOver } from '../../graphql/request/delivery.ts';
-import type { GatewayResponse } from '../../graphql/request/responses.ts';
-import type { Handle } from '../../graphql/request/stages.ts';
-import type { AttemptWatcher } from '../../service/attempt.ts';
-import type { Call, Send } from '../../service/call.ts';
-import type { Sending } from '../../service/sending.ts';
-import { errorNameOf, type Trace } from '../../service/trace.ts';
-import { excerpt } from '../../shared/errors.ts';
-import { ownVersion } from '../../shared/own-version.ts';
+import {
+  type AttemptWatcher,
+  type CallStage,
+  errorNameOf,
+  excerpt,
+  type GatewayResponse,
+  type HandleOperation,
+  type OutgoingCall,
+  type Plugin,
+  type Trace,
+} from '../../plugin/index.ts';
 
 export type OtlpProtocol = 'http/protobuf' | 'http/json';
 
@@ -36,14 +37,17 @@ export type OtlpProtocol = 'http/protobuf' | 'http/json';
  * Sends OpenTelemetry traces as OTLP over HTTP, configured by its own environment variables. Contexts are passed as
  * arguments, so there is no need to track asynchronous calls.
  */
-export async function openTracing(protocol: OtlpProtocol, onError: (error: Error) => void): Promise<Plugin> {
+export async function openTracing(
+  protocol: OtlpProtocol,
+  version: string,
+  onError: (error: Error) => void,
+): Promise<Plugin> {
   const report = (message: string) => onError(new Error(excerpt(message)));
   const ignore = () => {};
   diag.setLogger(
     { error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     DiagLogLevel.ERROR,
   );
-  const version = ownVersion();
   const named = resourceFromAttributes({ 'service.name': 'country-graph', 'service.version': version });
   const provider = new BasicTracerProvider({
     resource: defaultResource()
@@ -57,7 +61,7 @@ export async function openTracing(protocol: OtlpProtocol, onError: (error: Error
   };
   return {
     operation: (next) => tracedOperationsStage(next, means),
-    call: tracedCallsStage,
+    call: tracedCalls,
     attempt: tracedAttempt,
     close: () => provider.shutdown(),
   };
@@ -133,9 +137,9 @@ function copied(attributes: Attributed): Record<string, string | number | boolea
 }
 
 /** A span for each operation, which continues the client's trace if there is one. */
-function tracedOperationsStage(next: Handle, means: Means): Handle {
-  return (incoming) => {
-    const { headers } = incoming.request;
+function tracedOperationsStage(next: HandleOperation, means: Means): HandleOperation {
+  return (operation) => {
+    const { headers } = operation.request;
     const from = means.propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
     // Renamed once the operation is read.
     const span = means.tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, from);
@@ -147,7 +151,7 @@ function tracedOperationsStage(next: Handle, means: Means): Handle {
     };
     // An answer in parts ends with the last of them.
     const endsWith = (response: GatewayResponse) => {
-      onceOver(incoming.delivery, () => end(response));
+      operation.onceOver(() => end(response));
       return response;
     };
     const fail = (error: unknown): never => {
@@ -155,7 +159,7 @@ function tracedOperationsStage(next: Handle, means: Means): Handle {
       throw error;
     };
     try {
-      const response = next({ ...incoming, trace });
+      const response = next(operation.traced(trace));
       return response instanceof Promise ? response.then(endsWith, fail) : end(response);
     } catch (error) {
       return fail(error);
@@ -164,15 +168,16 @@ function tracedOperationsStage(next: Handle, means: Means): Handle {
 }
 
 /** A span for each call, with all its attempts and waits. */
-function tracedCallsStage(next: Send): Send {
-  return (call, sending) => {
-    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
-    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
-  };
-}
+const tracedCalls: CallStage = (call, next) => {
+  const trace = call.trace?.begin('upstream call', { 'url.template': call.route });
+  return trace === undefined ? next() : ended(trace, next({ trace }));
+};
 
 /** A span for each request that is sent, announced to the service. */
-function tracedAttempt({ route }: Call, { trace: parent }: Pick<Sending, 'trace'>): AttemptWatcher | null {
+function tracedAttempt({
+  route,
+  trace: parent,
+}: Pick<OutgoingCall, 'route' | 'trace'>): AttemptWatcher | null {
   if (parent === undefined) return null;
   const resent = parent.begun > 0 ? { 'http.request.resend_count': parent.begun } : {};
   const attributes = { 'http.request.method': 'GET', 'url.template': route, ...resent };

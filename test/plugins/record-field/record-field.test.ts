@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { definePlugin, recordField } from '../../../src/plugin/index.ts';
 import { plugins } from '../../../src/plugins.ts';
-import { definePlugin, recordField } from '../../../src/server/library.ts';
 import { openProgram } from '../../support/program.ts';
 
 const pluginOf = (sdl: string, resolvers: Readonly<Record<string, Readonly<Record<string, never>>>>) =>

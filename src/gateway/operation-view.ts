@@ -1,0 +1,94 @@
+import type { Handle, Incoming } from '../graphql/request/stages.ts';
+import type { AnswerAdditions, GraphContext } from '../graphql/schema/context.ts';
+import { looksIssued } from '../keys/tenant.ts';
+import { pairOfName } from '../observations/planner/demand.ts';
+import type { Additions, AnswerReads, HandleOperation, Operation } from '../plugin/operations.ts';
+import { makeCall } from '../service/call.ts';
+import type { Trace } from '../service/trace.ts';
+
+export function handleThrough(stage: (next: HandleOperation) => HandleOperation): (next: Handle) => Handle {
+  return (next) => {
+    const handle = stage((operation) => next(OperationView.incomingOf(operation)));
+    return (incoming) => handle(new OperationView(incoming));
+  };
+}
+
+class OperationView implements Operation {
+  readonly #incoming: Incoming;
+
+  constructor(incoming: Incoming) {
+    this.#incoming = incoming;
+  }
+
+  /** @throws TypeError for an object of the plugin's own making */
+  static incomingOf(operation: Operation): Incoming {
+    if (operation instanceof OperationView) return operation.#incoming;
+    throw new TypeError('A plugin hands on the operation that it was given, or one that this has made.');
+  }
+
+  get request() {
+    return this.#incoming.request;
+  }
+
+  get isIssued() {
+    const { exchanged, headers } = this.request;
+    return exchanged !== undefined && looksIssued(headers.authorization ?? '');
+  }
+
+  adding(additions: Additions): Operation {
+    return this.#with({ additions: both(this.#incoming.additions, additionsOf(additions)) });
+  }
+
+  traced(trace: Trace): Operation {
+    return this.#with({ trace });
+  }
+
+  onceOver(listener: () => void): void {
+    const over = this.#incoming.delivery?.over ?? null;
+    if (over === null) listener();
+    else void over.finally(listener);
+  }
+
+  #with(changes: Partial<Incoming>): Operation {
+    return new OperationView({ ...this.#incoming, ...changes });
+  }
+}
+
+function additionsOf({ onRead, headers, extensions }: Additions): AnswerAdditions {
+  return {
+    ...(onRead && {
+      asking:
+        (next) =>
+        (endpoint, params, ...rest) => {
+          onRead({ route: endpoint.route, target: makeCall(endpoint, params).target });
+          return next(endpoint, params, ...rest);
+        },
+      onNames: (route) => onRead({ route, target: route }),
+    }),
+    headers: (context) => headers?.(readsOf(context)) ?? new Map(),
+    extensions: (context) => extensions?.(readsOf(context)) ?? {},
+  };
+}
+
+const readsOf = ({ loaders }: GraphContext): AnswerReads => ({
+  figures: () =>
+    Array.from(loaders.observations.came()).flatMap(([name, outcome]) =>
+      outcome instanceof Error
+        ? []
+        : { ...pairOfName(name), sources: [...new Set(outcome.map(({ source }) => source))] },
+    ),
+});
+
+/** Those of the outer plugin prevail where both have the same. */
+function both(outer: AnswerAdditions | undefined, inner: AnswerAdditions): AnswerAdditions {
+  if (outer === undefined) return inner;
+  return {
+    asking: (ask) => [inner, outer].reduce((next, { asking }) => asking?.(next) ?? next, ask),
+    onNames(route) {
+      outer.onNames?.(route);
+      inner.onNames?.(route);
+    },
+    headers: (context) => new Map([...inner.headers(context), ...outer.headers(context)]),
+    extensions: (context) => ({ ...inner.extensions(context), ...outer.extensions(context) }),
+  };
+}

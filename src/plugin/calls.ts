@@ -1,0 +1,34 @@
+import type { Answer } from '../service/call.ts';
+import type { Trace } from '../service/trace.ts';
+
+/** A call that is about to be tried. It can be watched, answered or refused, but not changed. */
+export interface OutgoingCall {
+  /** The route's template, such as `/v1/countries/{code}/profile`. */
+  readonly route: string;
+  /** Path and query string; of another service, the whole URL. */
+  readonly target: string;
+  /** What its answer is about: figures, the runs of all sources, the service's health, or anything else. */
+  readonly about: 'figures' | 'sources' | 'health' | 'other';
+  /** Names the key whose cache the answer goes to, and shows nothing of it; empty for what anybody may read. */
+  readonly owner: string;
+  /** The span of the operation, if it is traced. */
+  readonly trace: Trace | undefined;
+  /** The body of the answer that is cached, fresh or not; null if there is none. */
+  cached(): Promise<{ readonly body: unknown } | null>;
+  /**
+   * Reads the last successful run of each source, ISO 8601, from an answer about sources.
+   * @throws Failure UPSTREAM_INVALID_RESPONSE
+   */
+  sourceRunsIn(body: unknown): readonly { readonly key: string; readonly lastRunAt: string | null }[];
+  /**
+   * Has figures of the owner from before an instant (milliseconds since the epoch) looked at again before they are served.
+   * @returns settles once all gateways of the store know
+   */
+  recheckFigures(beforeMs: number): Promise<void>;
+}
+
+/** Hands a call on, once: it is counted, paced and billed there. The changes are to what the stages behind see of it. */
+export type SendOn = (changes?: { readonly trace?: Trace }) => Promise<Answer>;
+
+/** A stage on the way of each call, before it is tried, counted or paced: it may answer itself, or refuse. */
+export type CallStage = (call: OutgoingCall, next: SendOn) => Promise<Answer>;

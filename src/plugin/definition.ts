@@ -1,0 +1,184 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { SettingsOwner } from '../config/config.ts';
+import type { MemoryOwner } from '../config/memory-budget.ts';
+import type { KeyHolder } from '../graphql/request/key-doors.ts';
+import type { HandleRequest } from '../graphql/request/stages.ts';
+import type { AttemptWatcher } from '../service/attempt.ts';
+import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { CallStage, OutgoingCall } from './calls.ts';
+import type { GraphPart } from './graph.ts';
+import type { HandleOperation } from './operations.ts';
+
+/** The version of this contract. A plugin that another version of the package has made is refused. */
+export const CONTRACT = 1;
+
+/** Loaded at each start, so it is small. Heavy code comes by `import()`, in `open` or with the first request for it. */
+export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> extends SettingsOwner {
+  /** The version of the contract that it is written by. */
+  readonly contract: number;
+  /** Checks by names in the environment. */
+  readonly settings: Shape;
+  /** Names of plugins that it needs: if it is on and one of them isn't, the start is refused. */
+  readonly needs?: readonly string[];
+  /** Its memory in each process that answers; null if negligible. */
+  memory?(settings: z.output<z.ZodObject<Shape>>): MemoryOwner | null;
+  /** Options of the command `serve`, each of which stands for settings. */
+  readonly serveOptions?: readonly ServeOption[];
+  /**
+   * For a plugin that is off by default: shows what it can do, if the program runs over its own sandbox.
+   * @returns null for nothing to show
+   */
+  sample?(env: Readonly<Record<string, string | undefined>>): PromiseOrValue<PluginSample | null>;
+  /**
+   * Opens it for one gateway, before anything else of that is open.
+   * @param settings by their names in the environment
+   * @returns null if they switch it off
+   */
+  open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
+}
+
+/**
+ * Types a definition by the shape of its settings, and says by which contract it is written. It does no more: a program is
+ * a bundle, and what a plugin imports is another copy of these modules, so only marks and values pass between the two.
+ */
+export function definePlugin<const Shape extends z.ZodRawShape>(
+  definition: Omit<PluginDefinition<Shape>, 'contract'>,
+): PluginDefinition<Shape> {
+  return { ...definition, contract: CONTRACT };
+}
+
+export interface PluginSample {
+  /** Settings of any plugin. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Printed once the program answers at an address. */
+  words(url: string): string;
+}
+
+export interface ServeOption {
+  /** Such as `--host <host>`. */
+  readonly flags: string;
+  readonly description: string;
+  /**
+   * Returns settings as the environment would have them.
+   * @param value empty if there is none, as `[value]` in the flags allows
+   */
+  settings(value: string): Readonly<Record<string, string>>;
+}
+
+/** What a plugin may use from the start. */
+export interface PluginHost {
+  /** The wall clock, in milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds by a clock that nobody can set. */
+  readonly elapsed: () => number;
+  /** Logs an error, and the part that met it. */
+  problem(error: unknown, where: string): void;
+  /** Warns the operator of what may not be meant. */
+  warn(words: string): void;
+  /** Of the gateway, with its commit if that is known: `0.1.0+1a2b3c4`. */
+  readonly version: () => string;
+}
+
+/** What stages of a plugin may use of the gateway. */
+export interface PluginServices {
+  /** Bounds of the gateway that a plugin keeps to as well. */
+  readonly limits: {
+    /** Bytes of an answer, and of all answers of one request together. */
+    readonly answerBytes: number;
+  };
+  /**
+   * What a plugin offers to others; null if it is off. The caller names the shape that it needs, so that neither
+   * imports the other.
+   */
+  api<Shape>(plugin: string): Shape | null;
+}
+
+/** The gateway with the stages of all plugins. */
+export interface StartedServices extends PluginServices {
+  /** Answers a request as `/graphql` does. */
+  readonly handle: HandleRequest;
+}
+
+/** A plugin of one gateway. It takes part by the members that it has. */
+export interface Plugin {
+  /** Types, fields of its own types and of others, and the routes that they ask. */
+  readonly schema?: readonly GraphPart[];
+  /**
+   * Wraps the handling of requests of GraphQL over HTTP, before the operation is known: it may answer itself, change
+   * the request, or turn the answer into another form.
+   */
+  request?(next: HandleRequest, gateway: PluginServices): HandleRequest;
+  /** Keys of its own, each of which stands for one of the service, for requests of all kinds. */
+  keys?(gateway: PluginServices): KeyHolder;
+  /** Wraps the answering of each operation, once its caller is known. */
+  operation?(next: HandleOperation, gateway: PluginServices): HandleOperation;
+  readonly call?: CallStage;
+  /**
+   * Watches each request to the service, retries included. It can neither send nor stop one.
+   * @returns null if it doesn't care
+   */
+  attempt?(call: Pick<OutgoingCall, 'route' | 'trace'>): AttemptWatcher | null;
+  /** Operations of its own, which may run beside the trusted ones but are not listed among them. */
+  readonly documents?: readonly string[];
+  /** Called once all plugins are open, before the first request and before routes are added. */
+  start?(gateway: StartedServices): PromiseOrValue<void>;
+  readonly metrics?: readonly PluginMetric[];
+  /**
+   * Called as soon as the gateway takes no new operations: ends subscriptions and the like. Answers under way are still
+   * served, and calls can still be sent.
+   * @returns settles once all subscribers have been told
+   */
+  beforeStop?(): PromiseOrValue<unknown>;
+  /** Called when all operations are over and connections to the service are closed. */
+  close?(): PromiseOrValue<unknown>;
+  /** What it offers to other plugins ({@link PluginServices.api}). */
+  api?(): unknown;
+  /** What it adds to the HTTP server; `handle` of the library doesn't use it. */
+  readonly http?: PluginHttp;
+}
+
+export interface PluginHttp<Host = RouteHost> {
+  /** Adds routes in a scope of its own: hooks and parsers hold for these routes alone. */
+  routes?(app: FastifyInstance, host: Host): PromiseOrValue<void>;
+  /**
+   * Called with each request for `/graphql` before the gateway reads it.
+   * @returns true if it has answered
+   */
+  graphql?(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<boolean>;
+  /** By the protocol in lower case, such as `websocket`. */
+  readonly upgrades?: Readonly<Record<string, Upgrade>>;
+  /** Further methods that pages of other origins may use. */
+  readonly corsMethods?: readonly string[];
+  /** Adds routes for operators, on `ADMIN_PORT`; they are nowhere if there is none. */
+  operators?(app: FastifyInstance): PromiseOrValue<void>;
+  /** A section of `/llms.txt`, which is there if any plugin has one. */
+  readonly models?: ModelsSection;
+}
+
+/** What routes of a plugin may use of the server. */
+export interface RouteHost {
+  /** Has a scope read requests as `/graphql` does, with the same bounds and refusals. */
+  asGraphql(app: FastifyInstance): void;
+}
+
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** A way to ask beside GraphQL, and what can be asked for by it. */
+export interface ModelsSection {
+  /** One line, with the address. */
+  readonly way: string;
+  readonly heading: string;
+  things(): Promise<readonly { readonly name: string; readonly words: string }[]>;
+}
+
+/** A metric in Prometheus's terms, which is only looked at when metrics are read. */
+export interface PluginMetric {
+  readonly kind: 'counter' | 'gauge';
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  values(): Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
+}

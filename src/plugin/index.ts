@@ -1,0 +1,49 @@
+/**
+ * The entrance for plugins, published as `country-graph/plugin`: all that a plugin may import of the gateway. It has types,
+ * marks and pure functions. What needs a gateway is handed to a plugin, as views that can't be changed.
+ */
+export { createObjectMemo } from '../cache/lru.ts';
+export { httpAddress, itemsOf, onOff, wholeNumber } from '../config/config.ts';
+export { acceptingInstead, formatLiked, withoutMultipart } from '../graphql/request/accept.ts';
+export { type HeldOperation, HeldOperations } from '../graphql/request/held-operations.ts';
+export type { KeyHolder } from '../graphql/request/key-doors.ts';
+export { ChangedRequest, type GatewayRequest, isObject, RequestBatch } from '../graphql/request/requests.ts';
+export { type GatewayResponse, refusalBody } from '../graphql/request/responses.ts';
+export type { HandleRequest } from '../graphql/request/stages.ts';
+export { checkMetricKey } from '../graphql/resolvers/argument-checks.ts';
+export { plainFieldsOf } from '../graphql/resolvers/fields.ts';
+export { recordField } from '../graphql/resolvers/record-field.ts';
+export type {
+  InputMaybe,
+  Maybe,
+  Resolver,
+  ResolverTypeWrapper,
+  Scalars,
+} from '../graphql/schema/generated.ts';
+export type { AttemptWatcher } from '../service/attempt.ts';
+export type { Endpoint } from '../service/call.ts';
+export { errorNameOf, type Trace } from '../service/trace.ts';
+export { mapValue } from '../shared/async/turns.ts';
+export { errorBody, excerpt, Failure } from '../shared/errors.ts';
+export { once } from '../shared/once.ts';
+export type { CallStage, OutgoingCall, SendOn } from './calls.ts';
+export {
+  definePlugin,
+  type Plugin,
+  type PluginDefinition,
+  type PluginHost,
+  type PluginServices,
+  type RouteHost,
+  type StartedServices,
+} from './definition.ts';
+export {
+  type CachedFigures,
+  type CountryParent,
+  type FieldContext,
+  type FieldPair,
+  type GraphPart,
+  type IndicatorParent,
+  readPart,
+  type SourceParent,
+} from './graph.ts';
+export type { Additions, AnswerReads, HandleOperation, Operation } from './operations.ts';
