@@ -1,16 +1,29 @@
 import type { Handle, Incoming } from '../graphql/request/stages.ts';
-import type { AnswerAdditions, GraphContext } from '../graphql/schema/context.ts';
+import type { AbsenceNotes, AnswerAdditions, GraphContext } from '../graphql/schema/context.ts';
 import { looksIssued } from '../keys/tenant.ts';
 import { pairOfName } from '../observations/planner/demand.ts';
 import type { Additions, AnswerReads, HandleOperation, Operation } from '../plugin/operations.ts';
 import { makeCall } from '../service/call.ts';
 import type { Trace } from '../service/trace.ts';
 
-export function handleThrough(stage: (next: HandleOperation) => HandleOperation): (next: Handle) => Handle {
+/** @param header a request header: operations without it as `1` pass by */
+export function handleThrough(
+  stage: (next: HandleOperation) => HandleOperation,
+  header?: string,
+): (next: Handle) => Handle {
   return (next) => {
     const handle = stage((operation) => next(OperationView.incomingOf(operation)));
-    return (incoming) => handle(new OperationView(incoming));
+    if (header === undefined) return (incoming) => handle(new OperationView(incoming));
+    return (incoming) =>
+      incoming.request.headers[header] === '1'
+        ? handle(new OperationView(apart(incoming, header)))
+        : next(incoming);
   };
+}
+
+/** Names the answer for the cache. */
+function apart({ plain, ...rest }: Incoming, header: string): Incoming {
+  return { ...rest, plain: plain && { ...plain, question: `${header}\n${plain.question}` } };
 }
 
 class OperationView implements Operation {
@@ -37,6 +50,10 @@ class OperationView implements Operation {
 
   adding(additions: Additions): Operation {
     return this.#with({ additions: both(this.#incoming.additions, additionsOf(additions)) });
+  }
+
+  noting(absences: AbsenceNotes): Operation {
+    return this.#with({ absences });
   }
 
   traced(trace: Trace): Operation {

@@ -194,12 +194,8 @@ export interface ServiceMeans {
   readonly planning: Planning;
 }
 
-export interface HttpHost extends AnswerSending, RouteHost {
+export interface HttpHost extends AnswerSending, Omit<RouteHost, 'site'> {
   readonly config: Config;
-  /** The only documents that may run now; null if any may. */
-  trusted(): PersistedTexts['trusted'];
-  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
-  readonly demoKeys: Readonly<Record<string, string>> | null;
 }
 
 /** Types a definition by the shape of its settings. */

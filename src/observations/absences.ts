@@ -1,5 +1,6 @@
 import { createObjectMemo } from '../cache/lru.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { Mode, YearRange } from './planner/demand.ts';
 
 type NoRows = readonly ObservationRecord[];
 
@@ -35,4 +36,28 @@ export function markOfSomeYears(rows: NoRows): void {
   ofSomeYears.put(rows, true);
 }
 
-export const isOfSomeYears = (rows: NoRows): boolean => ofSomeYears.of(rows) === true;
+export interface AskedFigures {
+  readonly countryCode: string;
+  readonly metricKey: string;
+  readonly mode: Mode;
+  /** Null for all years. */
+  readonly years: YearRange | null;
+  /** Infinite for any age. */
+  readonly maxAgeMs: number;
+}
+
+/** What has come of figures that were asked for, with all that the service says of them. */
+export interface CameFigures {
+  readonly rows: readonly ObservationRecord[];
+  /** Why there is no row; null if the service hasn't said, or there are rows. */
+  readonly absence: AbsenceOfRows | null;
+  /** True if years were asked for, so that what lies outside of them is unknown. */
+  readonly isOfSomeYears: boolean;
+}
+
+/** Undefined if nothing has come yet. */
+export type OutcomeOf = (asked: AskedFigures) => CameFigures | Error | undefined;
+
+export function cameFigures(rows: NoRows): CameFigures {
+  return { rows, absence: absenceIn(rows), isOfSomeYears: ofSomeYears.of(rows) === true };
+}

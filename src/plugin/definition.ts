@@ -5,9 +5,11 @@ import type { z } from 'zod';
 import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
+import type { TrustedDocument } from '../graphql/request/persisted.ts';
 import type { HandleRequest } from '../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 import type { CallStage, OutgoingCall } from './calls.ts';
 import type { GraphPart } from './graph.ts';
 import type { HandleOperation } from './operations.ts';
@@ -115,6 +117,8 @@ export interface Plugin {
   keys?(gateway: PluginServices): KeyHolder;
   /** Wraps the answering of each operation, once its caller is known. */
   operation?(next: HandleOperation, gateway: PluginServices): HandleOperation;
+  /** A request header: only operations that have it as `1` are wrapped, and their answers are cached apart. */
+  readonly operationHeader?: string;
   readonly call?: CallStage;
   /**
    * Watches each request to the service, retries included. It can neither send nor stop one.
@@ -162,6 +166,29 @@ export interface PluginHttp<Host = RouteHost> {
 export interface RouteHost {
   /** Has a scope read requests as `/graphql` does, with the same bounds and refusals. */
   asGraphql(app: FastifyInstance): void;
+  /** The only documents that may run now, by the names that they are sent by; null if any may. */
+  trusted(): readonly TrustedDocument[] | null;
+  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** What pages say of where figures are from, and the address that the public knows, without a trailing slash. */
+  readonly site: {
+    readonly sourceNames: SourceNames;
+    readonly attribution: NamedSource;
+    readonly publicUrl: string | null;
+  };
+  readonly bodies: BodySending;
+}
+
+/** Sends bodies as the gateway does: compressed, and not again to who has them. */
+export interface BodySending {
+  sendBody(request: FastifyRequest, reply: FastifyReply, body: string | Buffer): void;
+  /**
+   * Tags an answer that is compressed for some.
+   * @returns true if the client has it, and was sent a 304
+   */
+  isSentByTag(request: FastifyRequest, reply: FastifyReply, etag: string): boolean;
+  /** Serves a text that never changes, with its tag. */
+  taggedText(read: () => string): (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 }
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;

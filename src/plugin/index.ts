@@ -7,12 +7,19 @@ export { httpAddress, itemsOf, onOff, wholeNumber } from '../config/config.ts';
 export { acceptingInstead, formatLiked, withoutMultipart } from '../graphql/request/accept.ts';
 export { type HeldOperation, HeldOperations } from '../graphql/request/held-operations.ts';
 export type { KeyHolder } from '../graphql/request/key-doors.ts';
-export { ChangedRequest, type GatewayRequest, isObject, RequestBatch } from '../graphql/request/requests.ts';
+export {
+  ChangedRequest,
+  type GatewayRequest,
+  isObject,
+  methodAnswered,
+  RequestBatch,
+} from '../graphql/request/requests.ts';
 export { type GatewayResponse, refusalBody } from '../graphql/request/responses.ts';
 export type { HandleRequest } from '../graphql/request/stages.ts';
 export { checkMetricKey } from '../graphql/resolvers/argument-checks.ts';
 export { plainFieldsOf } from '../graphql/resolvers/fields.ts';
 export { recordField } from '../graphql/resolvers/record-field.ts';
+export type { Absence, AbsenceNotes, AbsenceReason } from '../graphql/schema/context.ts';
 export type {
   InputMaybe,
   Maybe,
@@ -20,10 +27,11 @@ export type {
   ResolverTypeWrapper,
   Scalars,
 } from '../graphql/schema/generated.ts';
+export type { CameFigures, OutcomeOf } from '../observations/absences.ts';
 export type { AttemptWatcher } from '../service/attempt.ts';
 export type { Endpoint } from '../service/call.ts';
 export { errorNameOf, type Trace } from '../service/trace.ts';
-export { mapValue } from '../shared/async/turns.ts';
+export { mapValue, type PromiseOrValue } from '../shared/async/turns.ts';
 export { errorBody, excerpt, Failure } from '../shared/errors.ts';
 export { once } from '../shared/once.ts';
 export type { CallStage, OutgoingCall, SendOn } from './calls.ts';

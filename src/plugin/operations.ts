@@ -1,5 +1,6 @@
 import type { GatewayRequest } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
+import type { AbsenceNotes } from '../graphql/schema/context.ts';
 import type { Trace } from '../service/trace.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 
@@ -10,6 +11,8 @@ export interface Operation {
   readonly isIssued: boolean;
   /** Has more in its answer. */
   adding(additions: Additions): Operation;
+  /** Notes what fields have asked for, and says why they have no figures (`extensions.absences`). */
+  noting(absences: AbsenceNotes): Operation;
   /** Continues a trace: its parts begin spans below this one. */
   traced(trace: Trace): Operation;
   /** Calls back once all parts of the answer have left: at once, if it comes whole and is there. */

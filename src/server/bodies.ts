@@ -17,6 +17,7 @@ import {
 import { Negotiator } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, hasCopy } from '../graphql/request/entity-tags.ts';
+import type { BodySending } from '../plugin/definition.ts';
 
 /** Adds to `Vary`, and keeps what is there: CORS puts `Origin` there. */
 export function addVary(reply: FastifyReply, value: string): void {
@@ -170,3 +171,6 @@ export function compressionFor(accepted: string | undefined) {
     },
   };
 }
+
+/** For routes of plugins. */
+export const bodies: BodySending = { sendBody, isSentByTag, taggedText };

@@ -6,6 +6,7 @@ import type { PluginDefinition } from '../gateway/plugin.ts';
 import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
+import { bodies } from './bodies.ts';
 import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, markAnswers, requestIdOf, unlessLeft } from './http.ts';
 
@@ -104,6 +105,7 @@ export async function createGateway({
         config,
         trusted: () => gateway.trusted,
         demoKeys: null,
+        bodies,
         asGraphql: (scope: FastifyInstance) => readAsGraphql(scope, graphql),
       };
       for (const http of gateway.plugins.http)

@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import { waitingBounds } from '../config/memory-budget.ts';
 import type { HttpHost } from '../gateway/plugin.ts';
 import { printClientSdl } from '../graphql/schema/sdl.ts';
-import { taggedText } from './bodies.ts';
+import { bodies, taggedText } from './bodies.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { drain } from './drain.ts';
 import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
@@ -84,6 +84,7 @@ export function createServer(parts: ServerParts) {
     course,
     outgoing,
     problem,
+    bodies,
     demoKeys,
     trusted: () => gateway.trusted,
     asGraphql: (app) => readAsGraphql(app, graphql),

@@ -220,7 +220,8 @@ const observation: BatchResolver<
     }
     const figures = latestFigures(derived, codes, key, maxAgeMs, context);
     const asked = { countryCodes: codes, metricKey: key, maxAgeMs };
-    context.absences?.latest(asked, figures, (i) => info.pathOf(i), context);
+    const { outcomeOf } = context.loaders.observations;
+    context.absences?.latest(asked, figures, (i) => info.pathOf(i), outcomeOf);
     return warnedFigures(context, path, figures, true, (i) => info.pathOf(i));
   }
 };

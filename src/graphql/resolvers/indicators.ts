@@ -238,7 +238,7 @@ export const resolvers = {
           { countryCodes: codes, metricKey: key, maxAgeMs },
           figures,
           () => path,
-          context,
+          context.loaders.observations.outcomeOf,
         );
       const [national] = await warnedFigures(context, () => path, figures, true);
       if (national instanceof Error) throw national;

@@ -140,9 +140,9 @@ export function observationRows(
     const rows = promiseTry(loadNamed);
     return rows instanceof Promise ? rows.catch(loadWithoutUnknown) : rows;
   };
-  const rows =
-    context.absences?.rows({ ...asked, filter, names: () => loadedNames }, loadExisting, path, context) ??
-    loadExisting();
+  const { absences, loaders } = context;
+  const noted = { ...asked, filter, names: () => loadedNames };
+  const rows = absences?.rows(noted, loadExisting, path, loaders.observations.outcomeOf) ?? loadExisting();
   return warnedFigures(context, () => info.path, rows, asked.take !== 'all that fit');
 }
 

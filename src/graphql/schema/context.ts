@@ -1,5 +1,6 @@
 import type { ResponsePath } from 'graphql';
 import type { QuotaRecord } from '../../keys/ledger.ts';
+import type { OutcomeOf } from '../../observations/absences.ts';
 import type { BatchGate } from '../../observations/loaders/batch-gate.ts';
 import type { Effort } from '../../observations/loaders/effort.ts';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
@@ -53,6 +54,7 @@ export type AbsenceReason =
   | 'REFUSED'
   | 'NOT_HELD';
 
+/** Why a field has no figures. */
 export interface Absence {
   /** Path of a field that is null or an empty list. */
   readonly path: readonly (string | number)[];
@@ -90,14 +92,14 @@ export interface AbsenceNotes {
     asked: LatestAsked,
     figures: PromiseOrValue<readonly (ObservationRecord | Error | null)[]>,
     pathOf: (i: number) => ResponsePath,
-    context: GraphContext,
+    outcomeOf: OutcomeOf,
   ): void;
   /** Returns the rows. */
   rows(
     asked: RowsAsked,
     load: () => PromiseOrValue<Rows>,
     path: ResponsePath,
-    context: GraphContext,
+    outcomeOf: OutcomeOf,
   ): PromiseOrValue<Rows>;
   listed(): readonly Absence[];
 }

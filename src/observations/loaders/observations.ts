@@ -1,5 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { cameFigures, type OutcomeOf } from '../absences.ts';
 import type { CachedPair } from '../cached-pairs.ts';
 import type { Outcome } from '../fetch.ts';
 import {
@@ -188,8 +189,11 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       const resolved = outcomes.oneState.ofRows(rows);
       return resolved instanceof Promise ? batchGate.closeDuring(resolved) : resolved;
     },
-    /** Undefined if nothing has come yet. Asks for nothing. */
-    outcomeOf: (demand: Demand): Outcome | undefined => outcomes.outcomeOf(demand),
+    /** Asks for nothing. */
+    outcomeOf: (({ countryCode, metricKey, mode, years, maxAgeMs }) => {
+      const outcome = outcomes.outcomeOf(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
+      return Array.isArray(outcome) ? cameFigures(outcome) : (outcome as Error | undefined);
+    }) satisfies OutcomeOf,
     came: () => outcomes.came(),
     /** Calls back with each pair of which anything is cached. Asks for nothing. */
     readCached: (pairs: readonly Pair[], each: (pair: Pair, cached: CachedPair) => void) =>

@@ -1,12 +1,16 @@
 import { type ResponsePath, responsePathAsArray } from 'graphql';
-import type { Absence, AbsenceNotes, AbsenceReason, GraphContext } from '../../graphql/schema/context.ts';
-import { absenceIn, isOfSomeYears } from '../../observations/absences.ts';
-import { demandFor } from '../../observations/planner/demand.ts';
-import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import { Failure } from '../../shared/errors.ts';
+import {
+  type Absence,
+  type AbsenceNotes,
+  type AbsenceReason,
+  type CameFigures,
+  Failure,
+  type OutcomeOf,
+  type PromiseOrValue,
+} from '../../plugin/index.ts';
 
 type RowsAsked = Parameters<AbsenceNotes['rows']>[0];
+type Row = CameFigures['rows'][number];
 
 const MAX_ABSENCES = 10_000;
 
@@ -30,22 +34,22 @@ export function openAbsenceNotes(): AbsenceNotes {
     note(path, reason) {
       looks.push(() => [absence(path(), reason)]);
     },
-    latest({ countryCodes, metricKey, maxAgeMs }, figures, pathOf, { loaders: { observations } }) {
+    latest({ countryCodes, metricKey, maxAgeMs }, figures, pathOf, outcomeOf) {
       onceThere(figures, function* (came) {
         for (const [i, code] of countryCodes.entries()) {
           const figure = came instanceof Error ? came : came[i];
           if (figure != null && !(figure instanceof Error)) continue;
-          const demand = demandFor('latest', code, metricKey, maxAgeMs);
-          const reason = reasonOf(figure ?? observations.outcomeOf(demand));
+          const wanted = { countryCode: code, metricKey, mode: 'latest', years: null, maxAgeMs } as const;
+          const reason = reasonOf(figure ?? outcomeOf(wanted));
           if (reason !== null) yield absence(pathOf(i), reason);
         }
       });
     },
-    rows(asked, load, path, context) {
+    rows(asked, load, path, outcomeOf) {
       const rows = settled(load);
       onceThere(rows, (came) => {
         const reasons =
-          came instanceof Error ? [reasonOf(came)] : came.length > 0 ? [] : reasonsOf(asked, context);
+          came instanceof Error ? [reasonOf(came)] : came.length > 0 ? [] : reasonsOf(asked, outcomeOf);
         return [...new Set(reasons)].flatMap((reason) => (reason === null ? [] : absence(path, reason)));
       });
       if (rows instanceof Error) throw rows;
@@ -77,9 +81,9 @@ function absence(path: ResponsePath, reason: AbsenceReason): Absence {
 }
 
 /** Null if the outcome proves no reason. */
-function reasonOf(outcome: readonly ObservationRecord[] | Error | undefined): AbsenceReason | null {
+function reasonOf(outcome: CameFigures | Error | undefined): AbsenceReason | null {
   if (outcome === undefined) return null;
-  if (!(outcome instanceof Error)) return absenceIn(outcome) ?? 'NO_FIGURE';
+  if (!(outcome instanceof Error)) return outcome.absence ?? 'NO_FIGURE';
   if (!(outcome instanceof Failure)) return null;
   const { code, fields, cause } = outcome;
   if (code === 'NOT_HELD') return 'NOT_HELD';
@@ -87,41 +91,48 @@ function reasonOf(outcome: readonly ObservationRecord[] | Error | undefined): Ab
   return code === 'BAD_USER_INPUT' && fields.route !== undefined && cause === undefined ? 'REFUSED' : null;
 }
 
-function* reasonsOf(asked: RowsAsked, context: GraphContext): Iterable<AbsenceReason | null> {
+function* reasonsOf(asked: RowsAsked, outcomeOf: OutcomeOf): Iterable<AbsenceReason | null> {
   const { countryCodes, metricKeys } = asked.filter;
   const [codes, keys] = asked.names();
   if (metricKeys?.some((key) => !keys.includes(key))) yield 'UNKNOWN_INDICATOR';
   if (countryCodes?.some((code) => !codes.includes(code))) yield 'NOT_OFFERED';
-  for (const code of codes) for (const key of keys) yield reasonOfPair(asked, code, key, context);
+  for (const code of codes) for (const key of keys) yield reasonOfPair(asked, code, key, outcomeOf);
 }
 
 function reasonOfPair(
   { mode, years, maxAgeMs, filter }: RowsAsked,
   code: string,
   key: string,
-  { loaders: { observations } }: GraphContext,
+  outcomeOf: OutcomeOf,
 ): AbsenceReason | null {
-  const outcomeOf = (asked: typeof mode) =>
-    observations.outcomeOf(demandFor(asked, code, key, maxAgeMs, asked === 'latest' ? null : years));
+  const outcomeBy = (asked: typeof mode) =>
+    outcomeOf({
+      countryCode: code,
+      metricKey: key,
+      mode: asked,
+      years: asked === 'latest' ? null : years,
+      maxAgeMs,
+    });
   const { scope, fromYear, toYear } = filter;
-  const isWanted = ({ locationName }: ObservationRecord) =>
+  const isWanted = ({ locationName }: Row) =>
     scope == null || scope === 'ALL' || (scope === 'NATIONAL') === (locationName === null);
-  const first = outcomeOf(mode);
+  const first = outcomeBy(mode);
   // If the newest row is of a place, the newest national row stands in the series.
-  const isElsewhere = mode === 'latest' && Array.isArray(first) && first.length > 0 && !first.some(isWanted);
-  const outcome = isElsewhere ? outcomeOf('series') : first;
-  if (outcome === undefined || outcome instanceof Error || outcome.length === 0) {
+  const firstRows = first === undefined || first instanceof Error ? [] : first.rows;
+  const isElsewhere = mode === 'latest' && firstRows.length > 0 && !firstRows.some(isWanted);
+  const outcome = isElsewhere ? outcomeBy('series') : first;
+  if (outcome === undefined || outcome instanceof Error || outcome.rows.length === 0) {
     const reason = reasonOf(outcome);
     // The row without a value may be of another year.
     return reason === 'BLANK' && (fromYear != null || toYear != null) ? 'NO_FIGURE' : reason;
   }
-  const rows = outcome.filter(isWanted);
-  const isOlder = ({ year }: ObservationRecord) => fromYear != null && year < fromYear;
-  const isNewer = ({ year }: ObservationRecord) => toYear != null && year > toYear;
+  const rows = outcome.rows.filter(isWanted);
+  const isOlder = ({ year }: Row) => fromYear != null && year < fromYear;
+  const isNewer = ({ year }: Row) => toYear != null && year > toYear;
   if (rows.some((row) => !isOlder(row) && !isNewer(row))) return null;
   const [hasOlder, hasNewer] = [rows.some(isOlder), rows.some(isNewer)];
   if (hasOlder === hasNewer) return 'NO_FIGURE';
   // Rows may be missing beyond the years that were asked for.
-  const isSure = !isOfSomeYears(outcome) || (hasOlder ? toYear : fromYear) == null;
+  const isSure = !outcome.isOfSomeYears || (hasOlder ? toYear : fromYear) == null;
   return !isSure ? 'NO_FIGURE' : hasOlder ? 'OLDER_ONLY' : 'NEWER_ONLY';
 }

@@ -1,14 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { onOff } from '../../config/config.ts';
-import { definePlugin, type Kernel } from '../../gateway/plugin.ts';
-import { methodAnswered } from '../../graphql/request/requests.ts';
+import { definePlugin, methodAnswered, onOff, type PluginServices } from '../../plugin/index.ts';
 
 export const graphiql = definePlugin({
   name: 'graphiql',
   settings: { GRAPHIQL: onOff.default(true) },
   open({ GRAPHIQL: isOn }) {
     if (!isOn) return null;
-    let api: Kernel['api'] = () => null;
+    let api: PluginServices['api'] = () => null;
     return {
       start(gateway) {
         api = gateway.api;

@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, extname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip as zlibGzip } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpHost, Kernel } from '../../gateway/plugin.ts';
-import { isSentByTag, sendBody, taggedText } from '../../server/bodies.ts';
-import { packageFile } from '../../shared/own-version.ts';
+import type { PluginServices, RouteHost } from '../../plugin/index.ts';
 
-const BUILT = packageFile('dist/graphiql/');
+/** The pages come with the gateway's package. */
+const PACKAGE = dirname(createRequire(import.meta.url).resolve('country-graph/package.json'));
+
+const BUILT = `${PACKAGE}/dist/graphiql/`;
 
 const PAGE = `${BUILT}index.html`;
 
@@ -51,12 +53,12 @@ interface PublicPages {
 /** Serves the built pages. All addresses are relative, so that a proxy may serve them below a path. */
 export async function graphiqlRoute(
   app: FastifyInstance,
-  { demoKeys, trusted, config: { sourceNames, attribution, publicUrl } }: HttpHost,
-  api: Kernel['api'],
+  { demoKeys, trusted, site: { sourceNames, attribution, publicUrl }, bodies }: RouteHost,
+  api: PluginServices['api'],
 ) {
   const isBuilt = existsSync(PAGE);
   if (isBuilt) {
-    await app.register(assets);
+    await app.register(assetsBy(bodies));
     // `Cache-Control: no-cache` of a reload must not defeat the tag.
     app.addHook('onRequest', async ({ headers }) => {
       if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
@@ -64,8 +66,8 @@ export async function graphiqlRoute(
   }
   const built = isBuilt ? readFileSync(PAGE, 'utf8') : null;
   const page = built && opened(built, demoKeys !== null, trusted() !== null);
-  app.get('/graphiql/', pageHandler(page));
-  app.get('/graphiql', pageHandler(page && besideAssets(page)));
+  app.get('/graphiql/', pageHandler(page, bodies));
+  app.get('/graphiql', pageHandler(page && besideAssets(page), bodies));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
     return {
@@ -73,9 +75,9 @@ export async function graphiqlRoute(
       isTrustedOnly: trusted() !== null,
       isLive: api('subscriptions') !== null,
       hasOffline: api('offline') !== null,
-      sourceNames: Object.fromEntries(sourceNames ?? []),
+      sourceNames: Object.fromEntries(sourceNames),
       attribution,
-      publicUrl: publicUrl ?? null,
+      publicUrl,
       publicDocuments: (api<PublicPages>('public-pages')?.documents() ?? []).map(({ name, title, text }) => ({
         name,
         title: title ?? name,
@@ -85,46 +87,48 @@ export async function graphiqlRoute(
   });
   app.get('/graphiql/documents.json', async (request, reply) => {
     reply.type('application/json; charset=utf-8').header('cache-control', 'no-store');
-    sendBody(request, reply, JSON.stringify(trusted() ?? []));
+    bodies.sendBody(request, reply, JSON.stringify(trusted() ?? []));
     return reply;
   });
   app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
 }
 
 /** Files only exist as Brotli; clients that don't accept it get them unpacked. */
-async function assets(app: FastifyInstance): Promise<void> {
-  const names = new Set(readdirSync(ASSETS));
-  const packed = new Map<string, Promise<Buffer>>();
-  app.addHook<{ Params: { '*'?: string } }>('onRequest', async (request, reply) => {
-    const { '*': name = '' } = request.params;
-    const { 'accept-encoding': accepted = '' } = request.headers;
-    const encoding = accepted.length <= MAX_ACCEPTED ? negotiator.negotiate(accepted) : 'identity';
-    if (!names.has(`${name}.br`)) return;
-    reply.headers(LASTING);
-    // The name has a digest of the contents.
-    if (isSentByTag(request, reply, `W/"${name}"`)) return reply;
-    if (encoding === 'br') return;
-    reply.type(TYPES[extname(name)] ?? 'application/octet-stream');
-    const unpacked = async () => unpack(await readFile(`${ASSETS}${name}.br`));
-    if (encoding !== 'gzip') return reply.send(await unpacked());
-    const gzipped = packed.get(name) ?? unpacked().then((bytes) => gzip(bytes));
-    packed.set(name, gzipped);
-    return reply.header('content-encoding', 'gzip').send(await gzipped);
-  });
-  await app.register(fastifyStatic, {
-    root: ASSETS,
-    prefix: '/graphiql/assets/',
-    index: false,
-    preCompressed: true,
-    cacheControl: false,
-    // None of these is of use here: our tag shows changes, and nobody requests ranges.
-    etag: false,
-    lastModified: false,
-    acceptRanges: false,
-  });
-}
+const assetsBy =
+  ({ isSentByTag }: RouteHost['bodies']) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const names = new Set(readdirSync(ASSETS));
+    const packed = new Map<string, Promise<Buffer>>();
+    app.addHook<{ Params: { '*'?: string } }>('onRequest', async (request, reply) => {
+      const { '*': name = '' } = request.params;
+      const { 'accept-encoding': accepted = '' } = request.headers;
+      const encoding = accepted.length <= MAX_ACCEPTED ? negotiator.negotiate(accepted) : 'identity';
+      if (!names.has(`${name}.br`)) return;
+      reply.headers(LASTING);
+      // The name has a digest of the contents.
+      if (isSentByTag(request, reply, `W/"${name}"`)) return reply;
+      if (encoding === 'br') return;
+      reply.type(TYPES[extname(name)] ?? 'application/octet-stream');
+      const unpacked = async () => unpack(await readFile(`${ASSETS}${name}.br`));
+      if (encoding !== 'gzip') return reply.send(await unpacked());
+      const gzipped = packed.get(name) ?? unpacked().then((bytes) => gzip(bytes));
+      packed.set(name, gzipped);
+      return reply.header('content-encoding', 'gzip').send(await gzipped);
+    });
+    await app.register(fastifyStatic, {
+      root: ASSETS,
+      prefix: '/graphiql/assets/',
+      index: false,
+      preCompressed: true,
+      cacheControl: false,
+      // None of these is of use here: our tag shows changes, and nobody requests ranges.
+      etag: false,
+      lastModified: false,
+      acceptRanges: false,
+    });
+  };
 
-function pageHandler(page: string | null) {
+function pageHandler(page: string | null, { taggedText }: RouteHost['bodies']) {
   if (page === null)
     return async (_request: FastifyRequest, reply: FastifyReply) =>
       reply.code(404).type('text/plain').send('GraphiQL is not built. Run: npm run build\n');
