@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { linkPackages } from '../../scripts/linked-packages.ts';
 import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
@@ -33,8 +33,9 @@ const COPIED = [
 /**
  * The package from `npm pack`, installed into an empty folder. Its dependencies that are not bundled, and no other packages,
  * are linked from this checkout, so that no registry is needed.
+ * @param options.isBuilt true for the package as it was last built
  */
-export async function installPacked() {
+export async function installPacked({ isBuilt = false }: { readonly isBuilt?: boolean } = {}) {
   const root = process.cwd();
   const folder = await mkdtemp(join(tmpdir(), 'country-graph-packed-'));
   const source = join(folder, 'source');
@@ -45,14 +46,8 @@ export async function installPacked() {
   // GraphiQL's pages are as `npm ci` has built them.
   await cp(join(root, 'dist'), join(source, 'dist'), { recursive: true });
   await linkPackages(root, source);
-  await run(process.execPath, ['scripts/prepare.mjs', '--without-pages'], {
-    cwd: source,
-    env: {
-      ...process.env,
-      COMMIT: '1a2b3c4',
-      PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
-    },
-  });
+  if (isBuilt) await cp(join(root, 'lib'), join(source, 'lib'), { recursive: true });
+  else await build(source);
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,
     maxBuffer: 2 ** 24,
@@ -81,6 +76,17 @@ export async function installPacked() {
     installed,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+async function build(source: string): Promise<void> {
+  await run(process.execPath, ['scripts/prepare.mjs', '--without-pages'], {
+    cwd: source,
+    env: {
+      ...process.env,
+      COMMIT: '1a2b3c4',
+      PATH: `${resolve('node_modules/.bin')}:${process.env.PATH}`,
+    },
+  });
 }
 
 export type Installed = Awaited<ReturnType<typeof installPacked>>;
