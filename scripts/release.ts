@@ -3,7 +3,8 @@
  * become its section of the changelog; if the current version was never released, they are added to its section. Updates the
  * version everywhere, and the released schema; commits; writes the files to publish into `dist/release` (the package, the
  * one for frontends, the SBOM, and their digests); and tags. It publishes nothing: `git push --follow-tags` triggers the
- * workflow that does, with provenance. `--dry-run` does all of it in a temporary copy.
+ * workflow that does, with provenance. `--dry-run` does all of it in a temporary copy; `--files` only writes the files to
+ * publish, of a release that is made. `--repository`, `--homepage`, `--bugs` and `--author` become those of the packages.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,9 +15,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { linkPackages } from './linked-packages.ts';
+import { makePublishable, type Origin } from './publishable.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const OUT = 'dist/release';
+const OPTIONS = {
+  'dry-run': { type: 'boolean', default: false },
+  files: { type: 'boolean', default: false },
+  repository: { type: 'string' },
+  homepage: { type: 'string' },
+  bugs: { type: 'string' },
+  author: { type: 'string' },
+} as const;
 
 /** The reason why a release can't be made. */
 class ReleaseError extends Error {}
@@ -97,16 +107,43 @@ function ran(cwd: string, command: string, ...args: string[]): string {
   });
 }
 
+/** Packs a folder of the root into the files to publish. */
+async function pack(
+  root: string,
+  folder: string,
+  origin: Origin,
+  flags: readonly string[] = [],
+): Promise<void> {
+  const packed = await mkdtemp(join(tmpdir(), 'country-graph-packed-'));
+  try {
+    ran(root, 'npm', 'pack', '--silent', ...flags, '--pack-destination', packed, `./${folder}`);
+    const [file = ''] = await readdir(packed);
+    ran(packed, 'tar', 'xzf', file);
+    makePublishable(join(packed, 'package'), origin, folder);
+    ran(
+      join(packed, 'package'),
+      'npm',
+      'pack',
+      '--silent',
+      '--ignore-scripts',
+      '--pack-destination',
+      join(root, OUT),
+    );
+  } finally {
+    await rm(packed, { recursive: true, force: true });
+  }
+}
+
 /** Builds the files to publish. */
-async function makeFiles(root: string, isDry: boolean): Promise<void> {
+async function makeFiles(root: string, origin: Origin, isDry: boolean): Promise<void> {
   const out = join(root, OUT);
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   // GraphiQL's pages take a minute to build, and don't depend on the version.
   if (isDry) ran(root, process.execPath, 'scripts/prepare.mjs', '--without-pages');
-  ran(root, 'npm', 'pack', '--silent', ...(isDry ? ['--ignore-scripts'] : []), '--pack-destination', OUT);
+  await pack(root, '', origin, isDry ? ['--ignore-scripts'] : []);
   ran(root, join(root, 'node_modules/.bin/tsc'), '-p', 'clients/client');
-  ran(root, 'npm', 'pack', '--silent', '--pack-destination', OUT, './clients/client');
+  await pack(root, 'clients/client', origin);
   writeFileSync(join(out, 'sbom.json'), ran(root, process.execPath, 'scripts/sbom.ts'));
   const files = (await readdir(out)).toSorted();
   const digests = files.map((file) => {
@@ -119,7 +156,7 @@ async function makeFiles(root: string, isDry: boolean): Promise<void> {
   process.stdout.write(digests.join(''));
 }
 
-async function release(root: string, isDry: boolean): Promise<void> {
+async function release(root: string, origin: Origin, isDry: boolean): Promise<void> {
   const before = versionIn(root);
   const version = applyChanges(root);
   const notes = sectionOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), version);
@@ -127,18 +164,19 @@ async function release(root: string, isDry: boolean): Promise<void> {
   for (const [file, text] of edited(root, before, version)) writeFileSync(join(root, file), text);
   const tag = `v${version}`;
   ran(root, 'git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
-  await makeFiles(root, isDry);
+  await makeFiles(root, origin, isDry);
   // Last, so that a failure leaves a commit to undo, but no tag. The workflow uses the tag's message as the release notes.
   ran(root, 'git', 'tag', '--annotate', '--cleanup=whitespace', '--message', notes, tag);
   process.stdout.write(ran(root, 'git', 'show', '--stat', '--format=%s', `${tag}^{commit}`));
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } });
-  if (!values['dry-run']) {
+  const { 'dry-run': isDry, files, ...origin } = parseArgs({ options: OPTIONS }).values;
+  if (files) return makeFiles(ROOT, origin, false);
+  if (!isDry) {
     if (ran(ROOT, 'git', 'status', '--porcelain') !== '')
       throw new ReleaseError('There are uncommitted changes.');
-    await release(ROOT, false);
+    await release(ROOT, origin, false);
     console.log(
       `${OUT} has the files to publish; git push --follow-tags triggers the workflow that publishes them.`,
     );
@@ -155,7 +193,7 @@ async function main(): Promise<void> {
     await linkPackages(ROOT, copy);
     if (existsSync(join(ROOT, 'dist/graphiql')))
       await cp(join(ROOT, 'dist/graphiql'), join(copy, 'dist/graphiql'), { recursive: true });
-    await release(copy, true);
+    await release(copy, origin, true);
     console.log(`Dry run: nothing is released, and the copy is removed.`);
   } finally {
     await rm(copy, { recursive: true, force: true });

@@ -40,11 +40,12 @@ describe('the workflow of a public forge', () => {
   it('the workflow of a public forge runs scripts that there are, and releases only what was checked', () => {
     const text: string = JSON.stringify(jobs);
     const scripts = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name);
-    expect(scripts).toEqual(['clients:pack', 'sbom']);
+    expect(scripts).toEqual(['release']);
     for (const name of scripts) expect(ours.scripts).toHaveProperty([name ?? '']);
     expect(release.needs).toEqual(Object.keys(checks));
     expect(text).toContain('--build-arg COMMIT=');
     expect(text).toContain('actions/attest-build-provenance');
+    expect(text).toContain('--provenance');
     expect(release.permissions).toEqual({
       contents: 'write',
       'id-token': 'write',

@@ -16,13 +16,14 @@ import {
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS, adopt, installTools, pnpmIn, tryAdopted } from '../../scripts/adopters.ts';
 import { linkPackages } from '../../scripts/linked-packages.ts';
+import { makePublishable } from '../../scripts/publishable.ts';
 import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 import { openFiles } from '../address/publishing.ts';
 import { runCommand } from '../support/command.ts';
@@ -183,24 +184,41 @@ describe('the package', () => {
     expect(await packingProblems(installed.tarball)).toEqual([]);
   });
 
-  it('the package has the files that its documents lead to, but for those that only a checkout can show', async () => {
-    const missing = new Set<string>();
-    for (const file of await readdir(installed.installed, { recursive: true })) {
-      if (!file.endsWith('.md') || /node_modules/.test(file)) continue;
-      // Code may look like a link.
-      const text = readFileSync(join(installed.installed, file), 'utf8').replaceAll(/^```.*?^```$/gms, '');
-      for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)/g))
-        if (!existsSync(join(installed.installed, dirname(file), target)))
-          missing.add(relative(installed.installed, join(installed.installed, dirname(file), target)));
-    }
-    expect([...missing].filter((file) => !/^docs\/images\/\w+\.png$/.test(file)).toSorted()).toEqual([
-      'CONTRIBUTING.md',
-      'bench/REPORT.md',
-      'clients/recipes',
-      'docs/adding-a-route.md',
-    ]);
-    expect(missing.size).toBeGreaterThan(4);
-  });
+  it.for([undefined, 'https://forge.example/team/country-graph'])(
+    'the package that is published leads to files that are there, and has nothing of its development: from %s',
+    async (repository) => {
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-published-'));
+      const filter = (path: string) => !path.slice(installed.installed.length).includes('node_modules');
+      await cp(installed.installed, folder.path, { recursive: true, filter });
+      makePublishable(folder.path, { repository });
+      const broken: string[] = [];
+      const elsewhere = new Set<string>();
+      for (const file of await readdir(folder.path, { recursive: true })) {
+        if (!file.endsWith('.md')) continue;
+        // Code may look like a link.
+        const text = readFileSync(join(folder.path, file), 'utf8').replaceAll(/^```.*?^```$/gms, '');
+        const targets = [...text.matchAll(/\]\(([^)#\s]+)|<img src="([^"]+)"/g)].map(
+          ([, a, b = '']) => a ?? b,
+        );
+        for (const target of targets)
+          if (target.startsWith('https://forge.example/')) elsewhere.add(target);
+          else if (!target.startsWith('http') && !existsSync(join(folder.path, dirname(file), target)))
+            broken.push(`${file}: ${target}`);
+      }
+      expect(broken).toEqual([]);
+      const place = new RegExp(`^${repository}/(?:blob|raw)/v${ours.version}/`);
+      const files = [...elsewhere].map((target) => target.replace(place, ''));
+      expect(files.filter((file) => !existsSync(file))).toEqual([]);
+      if (repository !== undefined) expect(files).toContain('docs/images/light.png');
+      const published = JSON.parse(readFileSync(join(folder.path, 'package.json'), 'utf8'));
+      expect(Object.keys(published)).not.toContain('scripts');
+      expect(Object.keys(published)).not.toContain('devDependencies');
+      expect(published.dependencies).toEqual(ours.dependencies);
+      expect([published.repository?.url, published.bugs?.url]).toEqual(
+        repository === undefined ? [undefined, undefined] : [`git+${repository}.git`, `${repository}/issues`],
+      );
+    },
+  );
 
   it('a document of the package that names files of a checkout alone says so', async () => {
     const has = (path: string) => existsSync(join(installed.installed, path));
@@ -518,7 +536,14 @@ describe.skipIf(!existsSync('.git'))('a release', () => {
       await git('add', '.changeset');
       await git('commit', '--quiet', '--allow-empty', '--all', '--message', 'test: change something');
     };
-    const release = () => run(process.execPath, ['scripts/release.ts', '--dry-run'], { cwd: folder.path });
+    const release = () =>
+      run(
+        process.execPath,
+        ['scripts/release.ts', '--dry-run', '--repository', 'https://forge.example/a/b'],
+        {
+          cwd: folder.path,
+        },
+      );
 
     for (const file of await readdir(join(folder.path, '.changeset')))
       if (file.endsWith('.md')) await rm(join(folder.path, '.changeset', file));
