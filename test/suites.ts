@@ -68,6 +68,7 @@ export const PROGRAMS = [
   'test/tools/shared-budget.test.ts',
   'test/server/balancer.test.ts',
   'test/server/docker.test.ts',
+  'test/server/memory.test.ts',
   'test/server/program.test.ts',
   'test/server/varnish.test.ts',
   'test/address/address.test.ts',

@@ -27,10 +27,10 @@ function rowOf(code: string, key: string, year: number) {
 }
 
 /**
- * A service that sends thousands of figures in one response: five years of `metric_0` and so on of all countries, with
- * the latest in their snapshots. All else comes from a sandbox.
+ * A service that sends thousands of figures in one response: five years of `metric_0` and so on of all countries, or other
+ * years, with the latest in their snapshots. All else comes from a sandbox.
  */
-export async function openWideService(metrics: number) {
+export async function openWideService(metrics: number, allYears: readonly number[] = YEARS) {
   const keys = Array.from({ length: metrics }, (_, i) => `metric_${i}`);
   const sandbox = createSandbox();
   const rest = await sandbox.listen();
@@ -40,7 +40,9 @@ export async function openWideService(metrics: number) {
     const wanted = (name: string) => search.get(name)?.split(',') ?? [];
     const [from, to] = [Number(search.get('year_from') ?? 0), Number(search.get('year_to') ?? 9999)];
     const years =
-      search.get('latest') === 'true' ? YEARS.slice(-1) : YEARS.filter((year) => year >= from && year <= to);
+      search.get('latest') === 'true'
+        ? allYears.slice(-1)
+        : allYears.filter((year) => year >= from && year <= to);
     const known = wanted('metric_keys').filter((key) => keys.includes(key));
     const data = wanted('country_codes').flatMap((code) =>
       known.flatMap((key) => years.map((year) => rowOf(code, key, year))),

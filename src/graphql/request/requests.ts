@@ -23,7 +23,7 @@ export class RequestBatch {
         if (!isComing) return;
         isComing = false;
         this.#coming -= 1;
-        if (this.#coming === 0) for (const listener of this.#onAllHere) listener();
+        if (this.#coming === 0) for (const listener of this.#onAllHere.splice(0)) listener();
       },
     };
   }
