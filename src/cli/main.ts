@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, settingsError } from '../config/config.ts';
-import { PluginError } from '../gateway/plugin.ts';
+import { type CommandHost, PluginError } from '../gateway/plugin.ts';
 import { plugins as shipped } from '../plugins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { ownVersion } from '../shared/own-version.ts';
@@ -120,17 +120,21 @@ function addServe(program: Command, env: NodeJS.ProcessEnv, programPlugins: Prog
   });
 }
 
+async function addPrices(program: Command, host: CommandHost): Promise<void> {
+  const command = program
+    .command('price')
+    .description(
+      'price the operations of a project, and write the prices beside the code; --check fails where one has risen; sends nothing',
+    );
+  if (process.argv[2] === 'price') (await import('./prices/price.ts')).addPrice(command, host);
+}
+
 /** Loads only the command that is asked for. */
-async function addOfPlugins(program: Command, { env, plugins }: Surroundings): Promise<void> {
+async function addOfPlugins(program: Command, host: CommandHost): Promise<void> {
   const [, , asked = ''] = process.argv;
-  for (const { name, description, load } of plugins.flatMap(({ commands = [] }) => commands)) {
+  for (const { name, description, load } of host.plugins.flatMap(({ commands = [] }) => commands)) {
     const command = program.command(name).description(description);
-    if (name === asked)
-      (await load())(command, {
-        env,
-        plugins,
-        openSandbox: async () => (await import('./serve.ts')).openSandbox(),
-      });
+    if (name === asked) (await load())(command, host);
   }
 }
 
@@ -142,7 +146,8 @@ const SANDBOX_PORT = 4100;
 async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   const programPlugins = await withNamedPlugins(env.PLUGINS, shipped);
   const { plugins, errors } = programPlugins;
-  const host = { env, plugins };
+  const openSandbox = async () => (await import('./serve.ts')).openSandbox();
+  const host = { env, plugins, openSandbox };
   const program = new Command('country-graph')
     .description('GraphQL over the Country Data Service.')
     .option('-V, --version', 'print the version, and the commit that it was built of')
@@ -207,6 +212,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 
   addQuery(program, host);
   addDoctor(program, env, programPlugins);
+  await addPrices(program, host);
   await addOfPlugins(program, host);
 
   try {
