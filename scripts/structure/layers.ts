@@ -23,7 +23,15 @@ export const LAYERS = [
 ];
 
 /** Plugins that live by the entrance: they import it, packages and their own folder, and nothing else of `src`. */
-export const BY_ENTRANCE = ['absences', 'availability', 'batches', 'cache-tags', 'graphiql', 'tracing'];
+export const BY_ENTRANCE = [
+  'absences',
+  'availability',
+  'batches',
+  'cache-tags',
+  'csv-tables',
+  'graphiql',
+  'tracing',
+];
 
 /** The entrance of plugins. */
 export const ENTRANCE = 'src/plugin/index.ts';

@@ -1,9 +1,15 @@
+import { parse } from 'graphql';
+import type { Config } from '../config/config.ts';
+import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.ts';
+import { textIn } from '../graphql/request/asked-operation.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
-import type { Plugin as ByEntrance, PluginServices, RouteHost } from '../plugin/definition.ts';
+import type { Plugin as ByEntrance, PluginServices, RouteHost, Site } from '../plugin/definition.ts';
+import { Failure } from '../shared/errors.ts';
 import { sendThrough } from './call-view.ts';
 import { schemaPartOf } from './field-view.ts';
 import { handleThrough } from './operation-view.ts';
 import type { ComposedGateway, HttpHost, Kernel, Plugin } from './plugin.ts';
+import { turnsOf } from './turns-view.ts';
 
 /** A plugin by the entrance as the kernel takes it: what the kernel hands to it are views. */
 export function adapted(plugin: ByEntrance): Plugin {
@@ -28,14 +34,30 @@ export function adapted(plugin: ByEntrance): Plugin {
   };
 }
 
-const servicesOf = ({ config: { maxAnswerBytes }, api }: Kernel): PluginServices => ({
-  limits: { answerBytes: maxAnswerBytes },
+export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel): PluginServices => ({
+  limits: { answerBytes: config.maxAnswerBytes },
+  site: siteOf(config),
+  tables(request) {
+    const asked = textIn(request, persisted);
+    if (asked === null) return null;
+    try {
+      const document = parse(asked.text, { maxTokens: config.maxTokens, noLocation: true });
+      return tablesBySchema(schema, document, asked.operationName);
+    } catch (error) {
+      if (error instanceof TooManyFields) throw new Failure('BAD_USER_INPUT', error.message);
+      return null;
+    }
+  },
+  turnsFor: ({ headers, exchanged }) => turnsOf(callerOf(headers, exchanged)),
   api,
 });
 
 const startedOf = (gateway: ComposedGateway) => ({ ...servicesOf(gateway), handle: gateway.handle });
 
 function routeHostOf({ asGraphql, bodies, config, demoKeys, trusted }: HttpHost): RouteHost {
-  const { sourceNames = new Map(), attribution, publicUrl = null } = config;
-  return { asGraphql, bodies, demoKeys, trusted, site: { sourceNames, attribution, publicUrl } };
+  return { asGraphql, bodies, demoKeys, trusted, site: siteOf(config) };
+}
+
+function siteOf({ sourceNames = new Map(), attribution, publicUrl }: Config): Site {
+  return { sourceNames, attribution, publicUrl: publicUrl ?? null };
 }

@@ -5,7 +5,7 @@ import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { CachedPair } from '../observations/cached-pairs.ts';
 import { distinct, sourcesOf } from '../observations/planner/newest.ts';
 import type { CachedFigures, FieldContext, GraphPart } from '../plugin/graph.ts';
-import { eachInTurns, yieldToEventLoop } from '../shared/async/turns.ts';
+import { turnsOf } from './turns-view.ts';
 
 type Resolver = GraphPart['resolvers'][string][string];
 
@@ -52,10 +52,7 @@ function viewOf({ bill, caller, effort, loaders, markPassing }: GraphContext): F
     },
     want: (figures) => effort.want(figures),
     markPassing: () => markPassing?.(),
-    turns: {
-      next: () => yieldToEventLoop(caller),
-      each: (items, work) => eachInTurns(caller, items, work),
-    },
+    turns: turnsOf(caller),
   };
 }
 

@@ -4,14 +4,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
+import type { AnswerTable } from '../graphql/request/answer-tables.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { TrustedDocument } from '../graphql/request/persisted.ts';
+import type { GatewayRequest } from '../graphql/request/requests.ts';
 import type { HandleRequest } from '../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 import type { CallStage, OutgoingCall } from './calls.ts';
-import type { GraphPart } from './graph.ts';
+import type { GraphPart, Turns } from './graph.ts';
 import type { HandleOperation } from './operations.ts';
 
 /** The version of this contract. A plugin that another version of the package has made is refused. */
@@ -91,6 +93,15 @@ export interface PluginServices {
     /** Bytes of an answer, and of all answers of one request together. */
     readonly answerBytes: number;
   };
+  readonly site: Site;
+  /**
+   * The tables that the answer to a request can make, by its text and the graph, before there is one; null if other stages
+   * refuse the operation.
+   * @throws Failure BAD_USER_INPUT for more fields than a table has columns for
+   */
+  tables(request: GatewayRequest): readonly AnswerTable[] | null;
+  /** For work on the answer to a request. */
+  turnsFor(request: GatewayRequest): Turns;
   /**
    * What a plugin offers to others; null if it is off. The caller names the shape that it needs, so that neither
    * imports the other.
@@ -170,13 +181,16 @@ export interface RouteHost {
   trusted(): readonly TrustedDocument[] | null;
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** What pages say of where figures are from, and the address that the public knows, without a trailing slash. */
-  readonly site: {
-    readonly sourceNames: SourceNames;
-    readonly attribution: NamedSource;
-    readonly publicUrl: string | null;
-  };
+  readonly site: Site;
   readonly bodies: BodySending;
+}
+
+/** What is said of where figures are from, and the address that the public knows. */
+export interface Site {
+  readonly sourceNames: SourceNames;
+  readonly attribution: NamedSource;
+  /** Without a trailing slash; null if it isn't known. */
+  readonly publicUrl: string | null;
 }
 
 /** Sends bodies as the gateway does: compressed, and not again to who has them. */

@@ -3,7 +3,7 @@ import { type DocumentNode, type GraphQLFieldResolver, parse } from 'graphql';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graphql/schema/context.ts';
 import type { Endpoint } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue, Steps } from '../shared/async/turns.ts';
 
 /** A plugin's part of the graph. */
 export interface GraphPart {
@@ -84,8 +84,11 @@ export interface FieldContext {
   readonly turns: Turns;
 }
 
+/** The turns of one key's work among that of all keys. */
 export interface Turns {
-  /** Settles when it is the operation's turn again. */
+  /** Settles when it is its turn again. */
   next(): Promise<void>;
   each<Item>(items: readonly Item[], work: (item: Item) => void): PromiseOrValue<void>;
+  /** Takes steps of a fraction of a millisecond each, at once as long as they are quick. */
+  sliced<Result>(steps: Steps<Result>): PromiseOrValue<Result>;
 }

@@ -5,8 +5,10 @@
 export { createObjectMemo } from '../cache/lru.ts';
 export { httpAddress, itemsOf, onOff, wholeNumber } from '../config/config.ts';
 export { acceptingInstead, formatLiked, withoutMultipart } from '../graphql/request/accept.ts';
+export type { AnswerTable } from '../graphql/request/answer-tables.ts';
 export { type HeldOperation, HeldOperations } from '../graphql/request/held-operations.ts';
 export type { KeyHolder } from '../graphql/request/key-doors.ts';
+export { isExplained } from '../graphql/request/plain-requests.ts';
 export {
   ChangedRequest,
   type GatewayRequest,
@@ -14,8 +16,9 @@ export {
   methodAnswered,
   RequestBatch,
 } from '../graphql/request/requests.ts';
-export { type GatewayResponse, refusalBody } from '../graphql/request/responses.ts';
+export { type GatewayResponse, refusalBody, VARIES, WrittenBody } from '../graphql/request/responses.ts';
 export type { HandleRequest } from '../graphql/request/stages.ts';
+export { isNothing, statusOfError } from '../graphql/request/statuses.ts';
 export { checkMetricKey } from '../graphql/resolvers/argument-checks.ts';
 export { plainFieldsOf } from '../graphql/resolvers/fields.ts';
 export { recordField } from '../graphql/resolvers/record-field.ts';
@@ -29,11 +32,16 @@ export type {
 } from '../graphql/schema/generated.ts';
 export type { CameFigures, OutcomeOf } from '../observations/absences.ts';
 export type { AttemptWatcher } from '../service/attempt.ts';
+export { openBill } from '../service/bill.ts';
 export type { Endpoint } from '../service/call.ts';
 export { errorNameOf, type Trace } from '../service/trace.ts';
-export { mapValue, type PromiseOrValue } from '../shared/async/turns.ts';
+export { arrowWriter, type TableWriter } from '../shared/arrow.ts';
+export { mapValue, type PromiseOrValue, type Steps } from '../shared/async/turns.ts';
+export { BYTE_ORDER_MARK, csvLine, jsonLine } from '../shared/cells.ts';
 export { errorBody, excerpt, Failure } from '../shared/errors.ts';
+export { parseExactly } from '../shared/exact-json.ts';
 export { once } from '../shared/once.ts';
+export { attributionHeader } from '../shared/source-names.ts';
 export type { CallStage, OutgoingCall, SendOn } from './calls.ts';
 export {
   definePlugin,
@@ -53,5 +61,6 @@ export {
   type IndicatorParent,
   readPart,
   type SourceParent,
+  type Turns,
 } from './graph.ts';
 export type { Additions, AnswerReads, HandleOperation, Operation } from './operations.ts';

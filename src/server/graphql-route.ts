@@ -4,7 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
 import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
-import { type GatewayResponse, refusalBody, WrittenBody } from '../graphql/request/responses.ts';
+import { type GatewayResponse, refusalBody, type WrittenBody } from '../graphql/request/responses.ts';
 import { billIn } from '../graphql/request/upstream-bill.ts';
 import { openBill } from '../service/bill.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
@@ -222,7 +222,8 @@ export function sendAnswer(
     return;
   }
   reply.code(status);
-  if (body instanceof WrittenBody) {
+  // Not by its class: a plugin may have another copy of that.
+  if (typeof body === 'object' && 'retainedBytes' in body) {
     writeBody(request, reply, body, options);
     return;
   }

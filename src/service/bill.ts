@@ -28,6 +28,7 @@ export interface Bill {
   }[];
 }
 
+/** A bill without calls. */
 export function openBill(): Bill {
   return { calls: 0, byRoute: {}, shared: 0, cached: 0, naive: 0 };
 }

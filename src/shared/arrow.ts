@@ -11,6 +11,7 @@ export interface TableColumn {
   readonly kind: ColumnKind;
 }
 
+/** Writes a table row by row; its bytes are taken as they come. */
 export interface TableWriter {
   add(row: readonly unknown[]): void;
   /** Bytes that can be taken, roughly. */

@@ -32,10 +32,12 @@ export function tsvLine(values: readonly unknown[]): string {
   return `${cells.map((cell) => (cell.startsWith('"') ? `"${cell.replaceAll('"', '""')}"` : cell)).join('\t')}\r\n`;
 }
 
+/** One line of CSV, with its end; what has parts is JSON, and no spreadsheet takes a cell for a formula. */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;
 }
 
+/** One line of NDJSON, with its end. */
 export function jsonLine(columns: readonly string[], values: readonly unknown[]): string {
   const fields = columns.map((name, i) => [name, values[i] ?? null] as const);
   return `${JSON.stringify(Object.fromEntries(fields))}\n`;

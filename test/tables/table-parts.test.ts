@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { servicesOf } from '../../src/gateway/adapted-plugin.ts';
 import type { Kernel } from '../../src/gateway/plugin.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/graphql/request/persisted.ts';
@@ -133,8 +134,9 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
   const next = () => ({ status: 200, headers: new Map(), body: BODY });
   const attribution = { name: 'Country Data Service', url: null };
   const config = { maxTokens: 1_000, maxAnswerBytes: 1e9, attribution };
-  const parts = { schema, persisted: createPersisted(), config } as unknown as Kernel;
-  return tabled(request, next, parts, { flow: new Flow() });
+  const callerOf = () => ({ flow: new Flow() });
+  const kernel = { schema, persisted: createPersisted(), config, callerOf } as unknown as Kernel;
+  return tabled(request, next, servicesOf(kernel));
 }
 
 /** Turns that others had while a table was written, and the longest time between two as a share of all. */

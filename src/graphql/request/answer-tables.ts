@@ -139,6 +139,7 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
   }));
 }
 
+/** A table that an answer makes. */
 export interface AnswerTable {
   /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
   readonly path: string;

@@ -80,6 +80,7 @@ function hasInfinite(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinite);
 }
 
+/** True if a request asks for its price alone. */
 export function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
 }

@@ -60,12 +60,13 @@ const STATUSES: Readonly<Record<string, number>> = {
   OPERATION_TIMEOUT: 504,
 };
 
+/** The status of an answer that is this GraphQL error alone; 500 for one without a known code. */
 export function statusOfError(error: unknown): number {
   const extensions = isObject(error) ? error.extensions : undefined;
   return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
-/** At any depth. */
+/** True for null, and for what holds nothing else at any depth. */
 export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }

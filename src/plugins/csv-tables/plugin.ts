@@ -1,7 +1,4 @@
-import { definePlugin } from '../../gateway/plugin.ts';
-import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
-import type { GatewayResponse } from '../../graphql/request/responses.ts';
-import type { Job } from '../../shared/async/turns.ts';
+import { type AnswerTable, definePlugin, type GatewayResponse, type Turns } from '../../plugin/index.ts';
 
 const TABLE = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
 
@@ -15,23 +12,20 @@ export const csvTables = definePlugin({
         accept: string,
         table: AnswerTable | null,
         response: GatewayResponse,
-        job: Job,
+        turns: Turns,
         maxAnswerBytes: number,
       ): Promise<GatewayResponse> {
         const { tableFormatFor, writtenAs } = await import('./table-answers.ts');
         const format = tableFormatFor(accept);
         if (format === null) throw new Error(`There is no table of the form ${accept}.`);
-        return writtenAs(format, table, response, job, maxAnswerBytes);
+        return writtenAs(format, table, response, turns, maxAnswerBytes);
       },
     }),
-    request(next, kernel) {
+    request(next, gateway) {
       const load = () => import('./tabled.ts');
       return (request) => {
-        const { headers, exchanged } = request;
-        if (!TABLE.test(headers.accept ?? '')) return next(request);
-        return load().then(({ tabled }) =>
-          tabled(request, next, kernel, kernel.callerOf(headers, exchanged)),
-        );
+        if (!TABLE.test(request.headers.accept ?? '')) return next(request);
+        return load().then(({ tabled }) => tabled(request, next, gateway));
       };
     },
   }),

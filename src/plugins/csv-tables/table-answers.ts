@@ -1,13 +1,22 @@
-import { formatLiked } from '../../graphql/request/accept.ts';
-import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
-import { type GatewayResponse, VARIES, WrittenBody } from '../../graphql/request/responses.ts';
-import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
-import { openBill } from '../../service/bill.ts';
-import { isObject } from '../../service/records/envelope.ts';
-import { arrowWriter, type TableWriter } from '../../shared/arrow.ts';
-import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
-import { BYTE_ORDER_MARK, csvLine, jsonLine } from '../../shared/cells.ts';
-import { parseExactly } from '../../shared/exact-json.ts';
+import {
+  type AnswerTable,
+  arrowWriter,
+  BYTE_ORDER_MARK,
+  csvLine,
+  formatLiked,
+  type GatewayResponse,
+  isNothing,
+  isObject,
+  jsonLine,
+  openBill,
+  parseExactly,
+  type Steps,
+  statusOfError,
+  type TableWriter,
+  type Turns,
+  VARIES,
+  WrittenBody,
+} from '../../plugin/index.ts';
 
 const STEP_ROWS = 16;
 
@@ -22,19 +31,19 @@ export async function writtenAs(
   format: TableFormat,
   table: AnswerTable | null,
   response: GatewayResponse,
-  job: Job,
+  turns: Turns,
   maxAnswerBytes: number,
 ): Promise<GatewayResponse> {
   const { status, body } = response;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole) return varied(response);
-  const answer = await timeSliced(job, parsedInSteps(String(body)));
+  const answer = await turns.sliced(parsedInSteps(String(body)));
   const { data, errors, extensions } = isObject(answer) ? answer : {};
   const errorList = Array.isArray(errors) ? errors : [];
   if (table === null || !isObject(data) || (errorList.length > 0 && isNothing(data)))
     return varied({ ...response, status: errorList.length > 0 ? statusOfError(errorList[0]) : status });
   const writer = await format.open(table.columns);
-  const chunks = chunksOf(written(table, data, writer), job, LONGER * maxAnswerBytes);
+  const chunks = chunksOf(written(table, data, writer), turns, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
   const sent = await beginning(chunks, body.length * PARSED_TIMES);
   return { status, headers: withFacts(headers, errorList.length, extensions), body: sent };
@@ -84,12 +93,12 @@ function* written(
 /** @throws TooLong between two chunks */
 async function* chunksOf(
   steps: Generator<Uint8Array | undefined>,
-  job: Job,
+  turns: Turns,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for (;;) {
-    const chunk = await timeSliced(job, nextChunk(steps));
+    const chunk = await turns.sliced(nextChunk(steps));
     if (chunk === null) return;
     bytes += chunk.length;
     if (bytes > maxBytes) throw new TooLong(maxBytes);

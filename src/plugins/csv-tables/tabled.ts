@@ -1,15 +1,18 @@
-import { parse } from 'graphql';
-import type { Kernel } from '../../gateway/plugin.ts';
-import { acceptingInstead } from '../../graphql/request/accept.ts';
-import { type AnswerTable, TooManyFields, tablesBySchema } from '../../graphql/request/answer-tables.ts';
-import { textIn } from '../../graphql/request/asked-operation.ts';
-import { HeldOperations } from '../../graphql/request/held-operations.ts';
-import { isExplained } from '../../graphql/request/plain-requests.ts';
-import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
-import { type GatewayResponse, refusalBody, VARIES } from '../../graphql/request/responses.ts';
-import type { HandleRequest } from '../../graphql/request/stages.ts';
-import type { Job } from '../../shared/async/turns.ts';
-import { attributionHeader } from '../../shared/source-names.ts';
+import {
+  type AnswerTable,
+  acceptingInstead,
+  attributionHeader,
+  ChangedRequest,
+  Failure,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HandleRequest,
+  HeldOperations,
+  isExplained,
+  type PluginServices,
+  refusalBody,
+  VARIES,
+} from '../../plugin/index.ts';
 import { tableFormatFor, varied, writtenAs } from './table-answers.ts';
 
 /** With this type, the status of an answer tells how the operation went. */
@@ -22,40 +25,34 @@ const JSON_ANSWER = 'application/graphql-response+json';
 export async function tabled(
   request: GatewayRequest,
   next: HandleRequest,
-  parts: Kernel,
-  job: Job,
+  gateway: PluginServices,
 ): Promise<GatewayResponse> {
   const format = tableFormatFor(request.headers.accept);
   if (format === null) return next(request);
-  const table = tableFor(request, parts);
+  const table = tableFor(request, gateway);
   if (typeof table === 'string') return refused(table, request);
   const response = await next(
     new ChangedRequest(request, { headers: acceptingInstead(request.headers, JSON_ANSWER) }),
   );
   if (isExplained(request)) return varied(response);
-  const { maxAnswerBytes, attribution } = parts.config;
-  const written = await writtenAs(format, table, response, job, maxAnswerBytes);
-  const headers = new Map([...written.headers, attributionHeader(attribution)]);
+  const { limits, site, turnsFor } = gateway;
+  const written = await writtenAs(format, table, response, turnsFor(request), limits.answerBytes);
+  const headers = new Map([...written.headers, attributionHeader(site.attribution)]);
   return { ...written, headers };
 }
 
 /** Returns the table, or why there is none; null if other stages refuse the operation. */
-function tableFor(
-  request: GatewayRequest,
-  { schema, persisted, config }: Kernel,
-): AnswerTable | string | null {
+function tableFor(request: GatewayRequest, gateway: PluginServices): AnswerTable | string | null {
   if (new HeldOperations(request).isBatch)
     return 'A table is made of one operation. Send them one by one, or ask for JSON.';
-  const asked = textIn(request, persisted);
-  if (asked === null) return null;
   try {
-    const document = parse(asked.text, { maxTokens: config.maxTokens, noLocation: true });
-    const [table, ...rest] = tablesBySchema(schema, document, asked.operationName) ?? [];
+    const [table, ...rest] = gateway.tables(request) ?? [];
     if (table === undefined || rest.length === 0) return table ?? null;
     const paths = [table, ...rest].map(({ path }) => path);
     return `A table is made of one list, and the operation has ${paths.length}: ${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ', …' : ''}. Ask for one of them at a time, or for JSON.`;
   } catch (error) {
-    return error instanceof TooManyFields ? error.message : null;
+    if (error instanceof Failure) return error.message;
+    throw error;
   }
 }
 

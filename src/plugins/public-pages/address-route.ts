@@ -4,16 +4,17 @@ import { pathToFileURL } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
+import { turnsOf } from '../../gateway/turns-view.ts';
 import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import { UNPROVEN } from '../../graphql/request/callers.ts';
 import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
 import { visitorOf } from '../../keys/visitor.ts';
+import type { Turns } from '../../plugin/graph.ts';
 import { isSentByTag, sendBody } from '../../server/bodies.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { SHUTTING_DOWN } from '../../server/http.ts';
-import type { Job } from '../../shared/async/turns.ts';
 import type { Drawing, PictureLook } from '../../shared/drawings.ts';
 import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
@@ -47,7 +48,7 @@ interface Tables {
     accept: string,
     table: AnswerTable | null,
     response: GatewayResponse,
-    job: Job,
+    turns: Turns,
     maxAnswerBytes: number,
   ): Promise<GatewayResponse>;
 }
@@ -382,9 +383,9 @@ class PublicAddress {
   ): Promise<void> {
     const accept = form === 'csv' && look.isMarked ? MARKED_CSV : FORMS[form].type;
     const { maxAnswerBytes } = this.#host.config;
-    const job = { flow: UNPROVEN };
+    const turns = turnsOf({ flow: UNPROVEN });
     const tables = this.#gateway.api<Tables>('csv-tables');
-    const table = await tables?.written(accept, document.table, response, job, maxAnswerBytes);
+    const table = await tables?.written(accept, document.table, response, turns, maxAnswerBytes);
     if (table === undefined) throw new Error('The plugin csv-tables is off.');
     const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
     sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#host);
