@@ -364,30 +364,26 @@ interface Meeting {
 /** Returns the outcomes by name. */
 async function answerOrFetch(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
   const { sending, parts } = meeting;
-  const { cache, revalidation } = parts;
-  const { tenantCache } = cache;
+  const { tenantCache, now } = parts.cache;
   const { tenant } = sending.caller;
   const callsSoFar = () => sending.bill.byRoute[observations.route] ?? 0;
-  const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
   const missing = await expiredOrMissing(demands, meeting);
   const callsBefore = callsSoFar();
-  const isTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
-  const fetched = await fetchMissing(isTest ? testing(demands, parts) : missing, meeting);
-  const otherDemands = demands.filter(({ key }) => !fetched.has(key));
+  const needsTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
+  const fetched = await fetchMissing(needsTest ? testing(demands, parts) : missing, meeting);
   const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
-  if (otherDemands.length > 0 && isUnproven() && failure() === null) {
-    // Nothing was asked of the service, so the key is still unproven.
-    for (const [key, outcome] of await fetchMissing(otherDemands, meeting)) fetched.set(key, outcome);
+  const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
+  const others = demands.filter(({ key }) => !fetched.has(key));
+  if (others.length > 0 && isUnproven() && failure() === null) {
+    // Nothing was asked of the service.
+    for (const [key, outcome] of await fetchMissing(others, meeting)) fetched.set(key, outcome);
   }
-  const nowMs = cache.now();
   // The key may have been refused by now: then none of its entries is served.
-  const isFailed = [...fetched.values()].some((outcome) => outcome instanceof Error);
-  const isAllNew = otherDemands.length === 0 && !isFailed;
-  const refusal = isAllNew ? null : tenantCache.refusal(tenant);
-  const doubt = !isAllNew && isUnproven() ? failure() : null;
-  const outcomes = await outcomesOf(demands, { fetched, refusal, doubt, nowMs }, meeting);
+  const refusal = tenantCache.refusal(tenant);
+  const evidence = { fetched, refusal, doubt: isUnproven() ? failure() : null, nowMs: now() };
+  const outcomes = await outcomesOf(demands, evidence, meeting);
   const calls = callsSoFar() - callsBefore;
-  if (calls > 0) revalidation.countCalls(tenant, calls, nowMs);
+  if (calls > 0) parts.revalidation.countCalls(tenant, calls, evidence.nowMs);
   return outcomes;
 }
 
