@@ -35,6 +35,7 @@ export const PROGRAMS = [
   'test/graphiql/chart.test.ts',
   'test/graphiql/cite.test.ts',
   'test/graphiql/controls.test.ts',
+  'test/graphiql/country-picker.test.ts',
   'test/graphiql/deferred.test.ts',
   'test/graphiql/first-minute.test.ts',
   'test/graphiql/first-picture.test.ts',

@@ -13,7 +13,25 @@ describe('an operation takes a further country', () => {
     ['{ countries(codes: ["KE"]) { name } }', '', '{ countries(codes: ["KE", "GH"]) { name } }', ''],
     ['{ countries(codes: []) { name } }', '', '{ countries(codes: ["GH"]) { name } }', ''],
     ['{ countries(codes: "KE") { name } }', '', '{ countries(codes: ["KE", "GH"]) { name } }', ''],
-    ['{ country(code: "KE") { name } }', '', '{ country(code: "GH") { name } }', ''],
+    ['{ country(code: "ke") { name } }', '', '{ countries(codes: ["KE", "GH"]) { name } }', ''],
+    [
+      'query ($c: CountryCode = "KE") { a: country(code: $c) { name } }',
+      '',
+      'query ($c: [CountryCode!] = "KE") { a: countries(codes: $c) { name } }',
+      '{ "c": ["KE", "GH"] }',
+    ],
+    [
+      '{ indicator(key: "k") { observation(countryCode: "KE") { value } } }',
+      '',
+      '{ indicator(key: "k") { observations(countryCodes: ["KE", "GH"], latest: true, scope: NATIONAL) { value } } }',
+      '',
+    ],
+    [
+      '{ a: observations(countryCodes: "KE") { value } ...B } fragment B on Query { countries(codes: ["NG"]) { name } }',
+      '',
+      '{ a: observations(countryCodes: ["KE", "GH"]) { value } ...B } fragment B on Query { countries(codes: ["KE", "GH"]) { name } }',
+      '',
+    ],
     [
       'query ($c: [CountryCode!]) { countries(codes: $c) { name } }',
       '{ "c": ["KE"], "x": 1 }',
@@ -21,17 +39,23 @@ describe('an operation takes a further country', () => {
       '{ "c": ["KE", "GH"], "x": 1 }',
     ],
   ] as const)('an operation takes a further country: %s', ([query, variables, edited, given]) => {
-    const result = countryEdit(query, variables)?.with('GH');
+    const edit = countryEdit(query, variables);
+    expect(edit?.codes ?? []).toEqual(query.includes('[]') ? [] : ['KE']);
+    const result = edit?.with([...(edit.codes ?? []), 'GH']);
     expect(result?.query).toBe(edited);
     expect(JSON.parse(result?.variables || '0')).toEqual(JSON.parse(given || '0'));
   });
 
-  it.for(['{ countries { name } }', '{ health { status } }', '{ country(code: '])(
-    'an operation takes a further country unless it names none: %s',
-    (query) => {
-      expect(countryEdit(query, '')).toBeNull();
-    },
-  );
+  it.for([
+    '{ countries { name } }',
+    '{ health { status } }',
+    '{ country(code: ',
+    '{ a: country(code: "KE") { name } b: country(code: "UG") { name } }',
+    'query ($c: CountryCode!) { country(code: $c) { name } tickers(countryCode: $c) { symbol } }',
+    'query ($c: CountryCode!) { countries(codes: [$c]) { name } }',
+  ])('an operation takes a further country unless it names none: %s', (query) => {
+    expect(countryEdit(query, '')).toBeNull();
+  });
 });
 
 describe.skipIf(!hasChromium)('from a fresh browser', () => {
@@ -187,7 +211,7 @@ describe.skipIf(!hasChromium)('controls', () => {
     expect(scene.problems).toEqual([]);
   });
 
-  it('controls of a picture show another country in place of the only one', async () => {
+  it('controls of a picture show another country in place of the only one, or beside it', async () => {
     const { page } = sceneOf();
     await newTab(page);
     await write(
@@ -196,8 +220,13 @@ describe.skipIf(!hasChromium)('controls', () => {
     );
     await run(page);
     await side(page, 'Picture');
-    await page.getByLabel('Another country').fill('Ghana');
+    await page.locator('.countries summary').click();
+    await page.getByLabel('Search countries').fill('Ghana');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Only this' }).click();
     await expect.poll(() => page.locator('figcaption').innerText()).toContain('Ghana');
-    await expect.poll(() => written(page)).toContain('country(code: "GH")');
+    await expect.poll(() => written(page)).toContain('countries(codes: ["GH"])');
+    await page.getByRole('button', { name: 'Add South Africa' }).click();
+    await expect.poll(() => page.locator('.frame.lines g.top path').count()).toBe(2);
   });
 });

@@ -1,6 +1,13 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useCallback } from 'react';
+import { countryEdit } from '../chart/country-edit.ts';
+import { picturesIn } from '../chart/drawable.ts';
+import { countriesOf } from '../chart/subjects.ts';
+import { lastExchange } from '../exchange.ts';
+import { pick, pickedHere } from '../picked.ts';
 import { useMakeRoom, useOpen } from '../tools.ts';
+import { trustedIdOf } from '../trusted.ts';
+import { side } from '../view.ts';
 import { figureInsertion, figureOperation, type Insertion, literalInsertion } from './insertion.ts';
 import { literalAt, type Named } from './literals.ts';
 
@@ -35,24 +42,39 @@ export function useInsertFigure(): (key: string) => void {
 }
 
 /**
- * Puts a code into the string that the cursor stands in, if that takes one; otherwise opens an operation that asks
- * about it.
+ * Puts a code into the string that the cursor stands in, if that takes one. Otherwise ticks a country beside the picture that is
+ * there, or opens an operation that asks about the name.
  */
 export function useInsertName(): (named: 'country' | 'exchange', name: string) => void {
   const editor = useQueryEditor();
   const open = useOpen();
   const makeRoom = useMakeRoom();
   return useCallback(
-    (named, name) => {
+    async (named, name) => {
       if (editor === undefined) return;
       const insertion = intoLiteral(editor.getValue(), offsetIn(editor), named, name);
-      if (insertion === null) open({ query: OPERATIONS[named](name) });
-      else {
+      if (insertion !== null) {
         write(editor, insertion);
         makeRoom();
-      }
+      } else if (named === 'country' && (await canPick(name))) {
+        const { codes } = pickedHere();
+        makeRoom();
+        pick({ isOpen: true, codes: [...new Set([...codes, name])] });
+        side.set('picture');
+      } else open({ query: OPERATIONS[named](name) });
     },
     [editor, open, makeRoom],
+  );
+}
+
+/** True if the answer that is shown may be had for a country, or has it in a picture beside others. */
+async function canPick(code: string): Promise<boolean> {
+  const exchange = lastExchange.get();
+  if (exchange === null) return false;
+  const { query, variables = {}, operationName } = exchange.operation;
+  return (
+    (trustedIdOf(query) === null && countryEdit(query, JSON.stringify(variables), operationName) !== null) ||
+    countriesOf(await picturesIn(exchange)).includes(code)
   );
 }
 

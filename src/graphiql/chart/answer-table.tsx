@@ -1,6 +1,8 @@
 import { useMemo, useState } from 'react';
 import { pagesOf } from '../source-names.ts';
 import type { AnswerList } from './answer-lists.ts';
+import { codeOf, nameOf } from './countries.ts';
+import type { Cell, Table } from './csv.ts';
 import { saveCsv } from './files.ts';
 import { serviceNote, syntheticNote } from './notes.ts';
 import { fullNumber } from './numbers.ts';
@@ -10,14 +12,18 @@ import { SortableTable } from './sortable-table.tsx';
 /** Any list of an answer as a table that can be sorted, and as a file. */
 export function AnswerTable({
   lists,
+  removed,
   isSynthetic,
 }: {
   readonly lists: readonly AnswerList[];
+  /** Codes of countries whose rows are left out. */
+  readonly removed: readonly string[];
   readonly isSynthetic: boolean;
 }) {
   const [wanted, setWanted] = useState('');
   const list = lists.find(({ path }) => path === wanted) ?? lists[0];
-  const table = useMemo(() => list?.table() ?? { columns: [], rows: [] }, [list]);
+  const whole = useMemo(() => list?.table() ?? { columns: [], rows: [] }, [list]);
+  const table = useMemo(() => withoutCountries(whole, removed), [whole, removed]);
   if (list === undefined) return <p>The last response holds no list.</p>;
   return (
     <>
@@ -41,7 +47,8 @@ export function AnswerTable({
           CSV
         </button>
         <span>
-          {fullNumber(list.length)} {list.length === 1 ? 'row' : 'rows'}
+          {fullNumber(table.rows.length)} {table.rows.length === 1 ? 'row' : 'rows'}
+          {table !== whole && `: ${fullNumber(whole.rows.length - table.rows.length)} are taken out`}
         </span>
       </div>
       {/* Above the table, whose end may be thousands of rows away. */}
@@ -55,4 +62,21 @@ export function AnswerTable({
       <SortableTable key={list.path} table={table} label={list.path || 'Answer'} />
     </>
   );
+}
+
+const countryOf = (cell: Cell) =>
+  typeof cell !== 'string'
+    ? undefined
+    : nameOf(cell.toUpperCase()) === undefined
+      ? codeOf(cell)
+      : cell.toUpperCase();
+
+/** A table without the rows of some countries, if one of its columns names a country in each row. */
+function withoutCountries(table: Table, removed: readonly string[]): Table {
+  const { columns, rows } = table;
+  if (removed.length === 0) return table;
+  const column = columns.findIndex((_, i) => rows.every((row) => countryOf(row[i] ?? null) !== undefined));
+  if (column < 0) return table;
+  const left = rows.filter((row) => !removed.includes(countryOf(row[column] ?? null) ?? ''));
+  return left.length === rows.length ? table : { columns, rows: left };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useState } from 'react';
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { learnSourceNames } from '../cached-sources.ts';
 import { type Exchange, lastExchange } from '../exchange.ts';
@@ -11,10 +11,12 @@ import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
 import { askedIn, undrawnOf } from './asked.ts';
+import { CountryPicker } from './country-picker.tsx';
 import { usePictures } from './drawable.ts';
 import { MAX_PICTURES, type Picture } from './picture.ts';
 import { PictureView } from './picture-view.tsx';
 import { Scatter } from './scatter.tsx';
+import { removedFrom, withoutMembers } from './subjects.ts';
 import './chart.css';
 
 /** The last response as pictures of its figures, and as tables of its lists. */
@@ -35,8 +37,11 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
       picture.figures.some((figure) => figure.source !== null && sourceOf(figure) === null);
     if (pictures?.some(isNameless)) learnSourceNames().catch(() => {});
   }, [pictures]);
-  if (pictures === null || earlier === null) return <p role="status">Looking for figures …</p>;
-  return <FoundPictures exchange={exchange} ownPictures={pictures} earlier={earlier} />;
+  // What was found before stays in its place until the next answer is looked through, and the focus with it.
+  const found = useRef<FoundPicturesProps>(null);
+  if (pictures !== null && earlier !== null) found.current = { exchange, ownPictures: pictures, earlier };
+  if (found.current === null) return <p role="status">Looking for figures …</p>;
+  return <FoundPictures {...found.current} />;
 }
 
 interface FoundPicturesProps {
@@ -50,7 +55,7 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
   const { operation, answer, before } = exchange;
   const { query, operationName } = operation;
   const pictures = ownPictures.length > 0 ? ownPictures : earlier;
-  const [{ isTable: wantsTable }, change] = useTabLook();
+  const [{ isTable: wantsTable, pictures: looks }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
   const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
   const { drawn } = exchange;
@@ -69,6 +74,7 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
     () => (isTable ? listsIn(query, operationName, answer.data) : []),
     [isTable, query, operationName, answer],
   );
+  const removed = useMemo(() => removedFrom(pictures, looks), [pictures, looks]);
   return (
     <div className="charts">
       <Warnings />
@@ -84,6 +90,7 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
             Table
           </button>
         </fieldset>
+        <CountryPicker exchange={exchange} pictures={pictures} />
       </div>
       {earlier.length > 0 && before !== null && !isTable && (
         <p className="earlier" role="note">
@@ -98,7 +105,7 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
       )}
       {undrawn !== '' && !isTable && <p role="note">No figures of any country: {undrawn}.</p>}
       {isTable ? (
-        <AnswerTable lists={lists} isSynthetic={isSynthetic} />
+        <AnswerTable lists={lists} removed={removed} isSynthetic={isSynthetic} />
       ) : (
         <Pictures pictures={pictures} isSynthetic={isSynthetic} />
       )}
@@ -116,6 +123,11 @@ function Pictures({
 }) {
   const [asked, setAsked] = useState<readonly string[]>([]);
   const isDark = useDark();
+  const [{ pictures: looks }] = useTabLook();
+  const left = useMemo(
+    () => pictures.map((picture) => withoutMembers(picture, looks[picture.key]?.removed ?? [])),
+    [pictures, looks],
+  );
   const byKey = new Map(pictures.map((picture) => [picture.key, picture]));
   const first = asked.flatMap((key) => byKey.get(key) ?? []);
   const shown = [...first, ...pictures.filter((picture) => !first.includes(picture))].slice(0, MAX_PICTURES);
@@ -125,7 +137,7 @@ function Pictures({
         <Choice pictures={pictures} ask={(key) => setAsked([key, ...asked.filter((one) => one !== key)])} />
       )}
       {pictures.length <= MAX_PICTURES && (
-        <Scatter pictures={pictures} isSynthetic={isSynthetic} isDark={isDark} />
+        <Scatter pictures={left} isSynthetic={isSynthetic} isDark={isDark} />
       )}
       {shown.map((picture) => (
         <PictureView key={picture.key} picture={picture} isSynthetic={isSynthetic} isDark={isDark} />

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { Look } from '../looks.ts';
 import type { BarsPicture, LinesPicture } from './picture.ts';
-import { type Member, membersOf } from './subjects.ts';
+import { isOfCountries, type Member, membersOf } from './subjects.ts';
 
 /** Members that each have a button to be taken out by; of more, one is searched for. */
 const MAX_BUTTONS = 12;
@@ -24,24 +24,27 @@ export function Members({ picture, isInLegend, look: { removed }, change }: Memb
   const putBack = (key: string) => change({ removed: removed.filter((one) => one !== key) });
   return (
     <div className="members controls">
-      {all.length <= MAX_BUTTONS ? (
-        left.length > 1 &&
-        !isInLegend &&
-        left.map(({ key, name }) => (
-          <button
-            key={key}
-            type="button"
-            className="member"
-            aria-label={`Take ${name} out`}
-            onClick={() => takeOut(key)}
-          >
-            {name} <span aria-hidden="true">×</span>
-          </button>
-        ))
-      ) : (
-        <Search label="Take out" members={left} choose={takeOut} />
+      {all.length <= MAX_BUTTONS
+        ? left.length > 1 &&
+          !isInLegend &&
+          left.map(({ key, name }) => (
+            <button
+              key={key}
+              type="button"
+              className="member"
+              aria-label={`Take ${name} out`}
+              onClick={() => takeOut(key)}
+            >
+              {name} <span aria-hidden="true">×</span>
+            </button>
+          ))
+        : !isOfCountries(picture) && <Search label="Take out" members={left} choose={takeOut} />}
+      {out.length > MAX_BUTTONS && (
+        <button type="button" className="member out" onClick={() => change({ removed: [] })}>
+          Put all {out.length} back
+        </button>
       )}
-      {out.map(({ key, name }) => (
+      {out.slice(0, out.length > MAX_BUTTONS ? 0 : MAX_BUTTONS).map(({ key, name }) => (
         <button
           key={key}
           type="button"
@@ -56,8 +59,8 @@ export function Members({ picture, isInLegend, look: { removed }, change }: Memb
   );
 }
 
-/** A field that takes a name, or a code, of a list. */
-export function Search({
+/** A field that takes a name, or a key, of a list. */
+function Search({
   label,
   members,
   choose,

@@ -8,12 +8,6 @@ export const FIRST_YEAR = 1990;
 /** National figures or those of places, as the graph names them. */
 export type Scope = 'ALL' | 'NATIONAL' | 'PLACES';
 
-interface Change {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 /**
  * The operation with all years in place of the latest figures of an indicator; null if it asks for no latest
  * figures of it, or can't be read.
@@ -90,30 +84,26 @@ function edited(
   variables: string,
   changesOf: (field: FieldNode, siblings: SelectionSetNode) => readonly Replacement[],
 ): Written | null {
-  const changes: Change[] = [];
+  const changes: Replacement[] = [];
   try {
     visit(parse(query), {
       SelectionSet(set) {
-        for (const one of set.selections) {
-          if (one.kind !== Kind.FIELD) continue;
-          for (const [{ loc }, text] of changesOf(one, set)) {
-            if (loc === undefined) continue;
-            const { start, end } = loc;
-            changes.push({
-              start,
-              end,
-              text: typeof text === 'string' ? text : text(query.slice(start, end)),
-            });
-          }
-        }
+        for (const one of set.selections) if (one.kind === Kind.FIELD) changes.push(...changesOf(one, set));
       },
     });
   } catch {
     return null;
   }
-  if (changes.length === 0) return null;
-  let text = query;
-  for (const { start, end, text: put } of changes.toSorted((a, b) => b.start - a.start))
-    text = text.slice(0, start) + put + text.slice(end);
-  return { query: text, variables };
+  return changes.length === 0 ? null : { query: replacedIn(query, changes), variables };
+}
+
+/** A text with others in the places of some of its nodes. */
+export function replacedIn(text: string, replacements: readonly Replacement[]): string {
+  const changes = replacements.flatMap(([{ loc }, put]) => (loc === undefined ? [] : [[loc, put] as const]));
+  return changes
+    .toSorted(([a], [b]) => b.start - a.start)
+    .reduce((changed, [{ start, end }, put]) => {
+      const written = typeof put === 'string' ? put : put(text.slice(start, end));
+      return changed.slice(0, start) + written + changed.slice(end);
+    }, text);
 }

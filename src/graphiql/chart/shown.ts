@@ -2,7 +2,7 @@ import type { Look } from '../looks.ts';
 import { measured, rankingOf } from './measured.ts';
 import { figuresOf, type Shown } from './notes.ts';
 import { fullNumber } from './numbers.ts';
-import type { BarsPicture, LinesPicture, Picture } from './picture.ts';
+import { type BarsPicture, type LinesPicture, MAP_COUNTRIES, type Picture } from './picture.ts';
 import { scaled } from './scaled.ts';
 
 /** True if a picture has the figures of enough countries for a map. */
@@ -16,7 +16,9 @@ export function shownAs(picture: Picture, { kind }: Look, canBeMap: boolean): Sh
   if (kind === 'map' && canBeMap) return 'map';
   if (picture.kind === 'lines') return kind === 'ranking' || kind === 'small-pictures' ? kind : 'lines';
   if (picture.kind === 'values') return 'values';
-  return canBeMap && kind !== 'ranking' ? 'map' : 'ranking';
+  // The few that somebody has left of a map are compared as bars, unless a map was asked for.
+  const areMany = (picture.map ?? []).length >= MAP_COUNTRIES;
+  return canBeMap && areMany && kind !== 'ranking' ? 'map' : 'ranking';
 }
 
 /** True if a picture has a legend of its lines. */

@@ -1,6 +1,8 @@
+import { COUNTRY_NUMBERS } from './countries.ts';
 import type { Figure } from './figures.ts';
 import type { Scope } from './operation-edit.ts';
 import { barsOf, MAX_COLOURED, type Picture } from './picture.ts';
+import type { TabLook } from './plain-look.ts';
 
 /** A subject of a picture: a country, or an indicator of one. */
 export interface Member {
@@ -9,12 +11,30 @@ export interface Member {
   readonly name: string;
 }
 
-const isOfCountries = ({ figures }: Picture) => new Set(figures.map(({ country }) => country)).size > 1;
+export const isOfCountries = ({ figures }: Picture) =>
+  new Set(figures.map(({ country }) => country)).size > 1;
 
 function memberOf(picture: Picture): (figure: Figure) => Member {
   return isOfCountries(picture)
     ? ({ country, countryName }) => ({ key: country, name: countryName || country })
     : ({ indicator, indicatorName }) => ({ key: indicator, name: indicatorName });
+}
+
+/** Codes of the countries that can each be taken out of some of these pictures. */
+export function countriesOf(pictures: readonly Picture[]): readonly string[] {
+  const codes = pictures.flatMap((picture) =>
+    picture.kind !== 'values' && isOfCountries(picture) ? picture.figures.map(({ country }) => country) : [],
+  );
+  return [...new Set(codes)].filter((code) => code in COUNTRY_NUMBERS);
+}
+
+/** Codes of the countries that are taken out of all pictures that have them. */
+export function removedFrom(pictures: readonly Picture[], looks: TabLook['pictures']): readonly string[] {
+  const left = pictures.flatMap((picture) => {
+    const removed = looks[picture.key]?.removed ?? [];
+    return countriesOf([picture]).filter((code) => !removed.includes(code));
+  });
+  return countriesOf(pictures).filter((code) => !left.includes(code));
 }
 
 /** The members of a picture by their names. */

@@ -1,19 +1,17 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { lastExchange, shownTab } from '../exchange.ts';
 import { looks, setTabLook } from '../looks.ts';
-import { callsOf, explained } from '../price.ts';
 import { useStore } from '../store.ts';
 import { useEdit } from '../tools.ts';
 import { trustedIdOf } from '../trusted.ts';
-import { variablesIn } from '../variables.ts';
 import { FIRST_YEAR, withYears } from './operation-edit.ts';
 import type { BarsPicture } from './picture.ts';
+import { usePrice } from './use-price.ts';
 
 /** Asks for the years of a map that has the latest figures alone, and tells the cost of that. */
 export function YearsToCome({ picture }: { readonly picture: BarsPicture }) {
   const exchange = useStore(lastExchange);
   const editAndRun = useEdit();
-  const [price, setPrice] = useState('');
   const [isLost, setLost] = useState(false);
   const [first] = picture.figures;
   const indicator = first?.indicator ?? '';
@@ -21,18 +19,8 @@ export function YearsToCome({ picture }: { readonly picture: BarsPicture }) {
   const given = variables === undefined ? '' : JSON.stringify(variables);
   const isTrusted = trustedIdOf(query) !== null;
   const written = isTrusted ? null : withYears(query, given, indicator);
-  const text = written?.query;
-  useEffect(() => {
-    if (text === undefined) return;
-    const leaving = new AbortController();
-    const priced = { query: text, variables: variablesIn(given) ?? {}, operationName };
-    explained(priced, leaving.signal).then(
-      (plan) => setPrice(plan === null ? '' : callsOf(plan)),
-      () => {},
-    );
-    return () => leaving.abort();
-  }, [text, given, operationName]);
-  if (text === undefined) return null;
+  const price = usePrice(written, operationName);
+  if (written === null) return null;
   const ask = () => {
     const tab = shownTab.get();
     const isChanged = editAndRun((current, variablesText) => withYears(current, variablesText, indicator));
