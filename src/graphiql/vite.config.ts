@@ -11,6 +11,9 @@ const ROOT = fileURLToPath(new URL('./', import.meta.url));
 /** Folder in which the server finds the built pages. */
 export const OUT = join(ROOT, '../../dist/graphiql');
 
+/** The bundled packages with their licences, whose texts most have to be passed on with the code. */
+export const LICENCES = { fileName: 'LICENCES.txt' };
+
 /** The outlines of the 54 countries alone, as `virtual:africa`: the world in the same detail is several times larger. */
 export function africa(): Plugin {
   const id = 'virtual:africa';
@@ -137,5 +140,6 @@ export default defineConfig({
     // Allows large chunks: those that load later are large by nature.
     chunkSizeWarningLimit: 6_000,
     assetsInlineLimit: 0,
+    license: LICENCES,
   },
 });

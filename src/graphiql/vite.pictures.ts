@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
-import { africa, OUT } from './vite.config.ts';
+import { africa, LICENCES, OUT } from './vite.config.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -55,6 +55,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'node22',
     minify: true,
+    license: LICENCES,
     chunkSizeWarningLimit: 6_000,
   },
 });

@@ -164,6 +164,7 @@ describe('the package', () => {
       'Inter-LICENSE.txt',
       'Inter-Regular.ttf.br',
       'Inter-SemiBold.ttf.br',
+      'LICENCES.txt',
       ...['Adlam', 'Arabic', 'Ethiopic', 'NKo', 'Tifinagh', 'Vai'].flatMap((script) => [
         `NotoSans${script}-LICENSE.txt`,
         `NotoSans${script}-Regular.ttf.br`,
@@ -174,6 +175,11 @@ describe('the package', () => {
     const licences = readFileSync(join(installed.installed, 'lib/program/LICENCES.txt'), 'utf8');
     for (const name of ['fastify', 'graphql', 'undici', 'zod'])
       expect(licences).toMatch(new RegExp(`^${name} \\d.*: MIT$`, 'm'));
+    const ofPages = ['dist/graphiql/LICENCES.txt', 'dist/graphiql/pictures/LICENCES.txt'];
+    const [pages, pictures] = ofPages.map((file) => readFileSync(join(installed.installed, file), 'utf8'));
+    for (const name of ['graphiql', 'monaco-editor', 'react-dom'])
+      expect(pages).toMatch(new RegExp(`^## ${name} - \\d.*\\(MIT\\)$`, 'm'));
+    expect(pictures).toMatch(/^## @observablehq\/plot - \d.*\(ISC\)$/m);
     expect(
       files.filter((file) => !file.startsWith('node_modules') && /(?<!\.d)\.tsx?$|node_modules/.test(file)),
     ).toEqual([]);
