@@ -1,3 +1,4 @@
+import { createObjectMemo } from '../cache/lru.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import { refusalFor } from '../service/failed-answers.ts';
 import type { Sending } from '../service/sending.ts';
@@ -28,14 +29,29 @@ const MANY_SUSPECTS = 3;
 
 interface Search extends RepairMeans {
   readonly sending: Sending;
+  readonly found: Found;
 }
+
+/** What the searches of one fetch have found out, whichever of its calls was refused. */
+interface Found {
+  /** Number of further refusals that may be bisected; undefined before the first. */
+  refusalsLeft?: number;
+  /** The service's own lists of names, once loaded; null for one that can't be had. */
+  readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
+  /** True while the last refusal was of a call with years, and its message didn't mention them. */
+  isRefusedWithYears: boolean;
+}
+
+const ofFetches = createObjectMemo<Found>('found of refused names');
 
 /**
  * Finds the names that a call was refused for, by the service's message or by a bisection, and fetches the others. If
  * it can't tell which names were meant, all of them fail: none counts as empty.
  */
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
-  const search: Search = { ...means, sending };
+  const { arrived } = task;
+  const found = ofFetches.of(arrived) ?? ofFetches.put(arrived, { lists: {}, isRefusedWithYears: false });
+  const search: Search = { ...means, sending, found };
   const { learned } = means;
   const meant = meantBy(refusal, task.rectangle, learned);
   const unknown = meant?.unknown ?? [];
@@ -44,12 +60,12 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   if (task.years !== null && (isForYears || unknown.length === 0)) {
     // A 404 may mean no rows in these years; whole series may have some.
     if (isError) learned.learn({ yearsParam: 'refused' });
-    if (isError) task.search.isRefusedWithYears = !isForYears;
+    if (isError) found.isRefusedWithYears = !isForYears;
     return task.replan(task.pairs, inWhole(task.pairs, means));
   }
   // Whole series are refused too, so the years were not the reason.
-  if (isError && task.search.isRefusedWithYears) learned.learn({ yearsParam: 'unknown' });
-  if (isError) task.search.isRefusedWithYears = false;
+  if (isError && found.isRefusedWithYears) learned.learn({ yearsParam: 'unknown' });
+  if (isError) found.isRefusedWithYears = false;
   if (meant !== null) {
     if (isError || saysUnknown(refusal.detail)) cacheRefusal(unknown, task, refusal, search, true);
     settlePairs(task, task.pairs.filter(meant.has), refusal, search, unknown);
@@ -59,12 +75,10 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   // A part of a call that is being bisected: whoever began that settles what remains unproven.
   if (task.unproven !== undefined) return bisect(task, refusal, search);
   const unproven: Unproven[] = [];
-  const answersBefore = task.search.answers;
+  const answersBefore = arrived.answers;
   const fetched = [await bisect({ ...task, unproven }, refusal, search)];
   const isAnswered =
-    unproven.length === 0 ||
-    task.search.answers > answersBefore ||
-    (await isProvenPairAnswered(search, sending));
+    unproven.length === 0 || arrived.answers > answersBefore || (await isProvenPairAnswered(search, sending));
   for (const part of unproven) fetched.push(await fetchAgain(part, isAnswered, search));
   return sum(fetched);
 };
@@ -141,9 +155,10 @@ async function bisect(task: Task, refusal: Refusal, search: Search): Promise<Fet
     settlePairs(task, task.pairs, named, search);
     return NONE_WHOLE;
   }
-  task.search.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
-  task.search.refusalsLeft -= 1;
-  if (task.search.refusalsLeft < 0) return giveUp(task, refusal);
+  const { found } = search;
+  found.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
+  found.refusalsLeft -= 1;
+  if (found.refusalsLeft < 0) return giveUp(task, refusal);
   return fetchHalves(halvesOf(task, suspects, unlisted), refusal, search);
 }
 
@@ -219,23 +234,23 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
  * The suspects that the service's own list lacks, if the list is complete. A list is loaded only if there are so many
  * suspects that it spares more calls than it takes, and once for all operations and fields that wait.
  */
-async function unlistedIn({ rectangle, search: nameSearch }: Task, search: Search): Promise<Suspects> {
-  const { learned, ask, sending } = search;
+async function unlistedIn({ rectangle }: Task, search: Search): Promise<Suspects> {
+  const { learned, ask, sending, found } = search;
   const suspected = (dimension: Dimension) => suspectsIn(rectangle, learned)[dimension];
   const unlistedOf = async (dimension: Dimension) => {
     if (suspected(dimension).length < MANY_SUSPECTS) return [];
-    nameSearch.lists[dimension] ??= listOrNull(
+    found.lists[dimension] ??= listOrNull(
       () =>
         dimension === 'countries'
           ? (sending.lists?.()?.countries() ?? ask(countries, {}, sending))
           : (sending.lists?.()?.indicators() ?? ask(indicators, {}, sending)),
       sending,
     );
-    const list = await nameSearch.lists[dimension];
+    const list = await found.lists[dimension];
     const all = list && allNamesIn(list, learned.figured[dimension]);
     // Most of the suspects may be refused then: a bisection can find one or two of them, not all.
     if (list != null && all === null && dimension === 'countries')
-      nameSearch.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
+      found.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
     const unlisted = suspected(dimension).filter((name) => all?.has(name.toUpperCase()) === false);
     return unlisted.length < MANY_SUSPECTS ? [] : unlisted;
   };

@@ -27,16 +27,9 @@ import {
   widened,
   type YearRange,
 } from './planner/demand.ts';
-import {
-  DEFAULT_MAX_ROWS,
-  type Dimension,
-  type Facts,
-  type Learned,
-  mayNameYears,
-} from './planner/learned.ts';
+import { DEFAULT_MAX_ROWS, type Facts, type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole, type Planning, type PlanPart } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
-import type { NamedList } from './whole-lists.ts';
 
 /**
  * The failure if an answer has rows that weren't requested; null if it has none. Such rows show that a filter was
@@ -126,7 +119,7 @@ interface DataQuery {
   /** Years that the call names; omitted for the wanted ones and one more on each side (`widened`). */
   readonly named?: YearRange;
   /** Of the fetch that the call belongs to; omitted for one that is about the service alone. */
-  readonly search?: NameSearch;
+  readonly arrived?: Arrived;
 }
 
 interface Asked {
@@ -134,7 +127,7 @@ interface Asked {
   readonly rectangle: Rectangle;
   readonly years: YearRange | null;
   readonly rowsOf: RowsOf;
-  readonly search: NameSearch;
+  readonly arrived: Arrived;
 }
 
 interface DataCallParts {
@@ -145,17 +138,17 @@ interface DataCallParts {
 
 export function createDataCalls({ send, learned, now }: DataCallParts) {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
-    const { mode, rectangle, limit, years = null, search } = query;
+    const { mode, rectangle, limit, years = null, arrived } = query;
     const { from, to } = query.named ?? (years === null ? {} : widened(years));
     const named = { startYear: from ?? undefined, endYear: to ?? undefined };
     const params = { ...rectangle, latest: mode === 'latest', limit, ...named };
     const call = makeCall(observations, params);
-    const earlier = search?.rows?.get(call.target);
+    const earlier = arrived?.rows?.get(call.target);
     if (earlier !== undefined) return earlier;
     const reply = await askService(query, call, sending);
-    if (search === undefined || reply.isRefused) return reply;
-    search.answers += 1;
-    search.rows?.set(call.target, reply);
+    if (arrived === undefined || reply.isRefused) return reply;
+    arrived.answers += 1;
+    arrived.rows?.set(call.target, reply);
     return reply;
   }
 
@@ -186,8 +179,8 @@ export function createDataCalls({ send, learned, now }: DataCallParts) {
 
   /** If the limit is refused, repeats the call with a lower one or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
-    const { mode, rectangle, years, search } = asked;
-    const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years, search }, sending);
+    const { mode, rectangle, years, arrived } = asked;
+    const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years, arrived }, sending);
     // Years may be the reason for a refusal, unless its message is about the limit alone.
     const isForLimit = years === null ? mayBeForLimit : isForLimitAlone;
     const reply = await askLimited(limit);
@@ -388,7 +381,7 @@ export interface PairsToFetch extends PlanPart {
   ) => void;
   /** How many times the rest of a cut answer has been planned again. */
   readonly round: number;
-  readonly search: NameSearch;
+  readonly arrived: Arrived;
 }
 
 /** Pairs that one call is to fetch. */
@@ -417,14 +410,8 @@ export interface Unproven {
   readonly isUnlisted: boolean;
 }
 
-/** Shared by all tasks of one fetch: the search for refused names, and what has come. */
-export interface NameSearch {
-  /** Number of further refusals that may be bisected; undefined before the first. */
-  refusalsLeft: number | undefined;
-  /** The service's own lists of names, once loaded; null for one that can't be had. */
-  readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
-  /** True while the last refusal was of a call with years, and its message didn't mention them. */
-  isRefusedWithYears: boolean;
+/** What has come of one fetch, for all of its tasks. */
+export interface Arrived {
   /** Number of calls that were answered so far: each shows that the route works. */
   answers: number;
   /** Usable answers by the call's target, so that none is asked for twice; null if the plan has one part alone. */

@@ -2,7 +2,7 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import { whenAll } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { once } from '../shared/once.ts';
-import type { CallParts, FetchPairs, NameSearch, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
+import type { Arrived, CallParts, FetchPairs, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
 import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
 import {
   covers,
@@ -25,13 +25,7 @@ export function plannedStage(
   { planning, cache }: Pick<CallParts, 'planning' | 'cache'>,
 ): FetchBatch {
   return async (demands, sending, listener) => {
-    const search: NameSearch = {
-      refusalsLeft: undefined,
-      lists: {},
-      isRefusedWithYears: false,
-      answers: 0,
-      rows: null,
-    };
+    const arrived: Arrived = { answers: 0, rows: null };
     const fetchSet = async (some: readonly Demand[]) => {
       const answers = new Answers(some, (pair, rows, atMs) => {
         const latest = { mode: 'latest', years: null } as const;
@@ -42,11 +36,11 @@ export function plannedStage(
           const settled = answers.note(part, pairs, outcomes, years);
           listener.onOutcomes(settled.demands, settled.outcomes);
         };
-        return next({ ...part, settle, onTask, round: 0, search }, sending);
+        return next({ ...part, settle, onTask, round: 0, arrived }, sending);
       };
       const planned = planOf(sending.caller, some, planning);
       const plan = planned instanceof Promise ? await planned : planned;
-      if (plan.length > 1) search.rows ??= new Map();
+      if (plan.length > 1) arrived.rows ??= new Map();
       await whenAll(plan.map((part) => ask(part, takingAlong(part, answers, listener))));
       const unchosen = answers.unchosen();
       if (unchosen.length > 0) await ask({ mode: 'latest', years: null, pairs: unchosen, rowsOf: oneRow });

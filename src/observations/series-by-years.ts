@@ -122,7 +122,7 @@ interface YearsReply {
 
 /** Null once the service refuses years, or ignores them. */
 function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) {
-  const { mode, rectangle, search } = task;
+  const { mode, rectangle, arrived } = task;
   const all = answer.years && widened(answer.years);
   const { limitParam, maxRows } = learned.facts();
   const limit = limitParam === 'accepted' ? maxRows : undefined;
@@ -130,7 +130,7 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
   let isUseless = false;
 
   async function ask(named: YearRange): Promise<YearsReply | null> {
-    const askPart = () => calls.ask({ mode, rectangle, limit, named, search }, sending);
+    const askPart = () => calls.ask({ mode, rectangle, limit, named, arrived }, sending);
     let part = await askPart();
     if (part.isRefused && part.stray !== undefined) {
       // It may be a moment without the route: the same call again tells.

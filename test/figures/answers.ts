@@ -11,7 +11,7 @@ import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { keyOfPair, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
-import { flatPartsWith, openNameSearch } from './parts.ts';
+import { flatPartsWith, nothingArrived } from './parts.ts';
 
 /** The answer to a call for latest figures or series, decoded and grouped, without any stage around the call. */
 export async function answerFrom(
@@ -55,7 +55,7 @@ export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
     },
     round: 0,
     isOpen: false,
-    search: openNameSearch(),
+    arrived: nothingArrived(),
     async replan(pairs, changes) {
       replanned.push({ pairs: pairs.map(keyOfPair), changes });
       return comes.shift() ?? NOT_WHOLE;

@@ -49,7 +49,7 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
     },
     async fetch(task, sending) {
       const reply = await means.calls.askFor(task, sending);
-      task.search.answers += Number(!reply.isRefused);
+      task.arrived.answers += Number(!reply.isRefused);
       return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
     },
     async receive(task, { list }) {

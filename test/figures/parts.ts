@@ -1,6 +1,6 @@
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import type { FiguresParts } from '../../src/observations/client.ts';
-import type { NameSearch } from '../../src/observations/data-calls.ts';
+import type { Arrived } from '../../src/observations/data-calls.ts';
 import { createObservationEntries } from '../../src/observations/entries.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
@@ -8,14 +8,8 @@ import { systemClock } from '../../src/shared/async/clock.ts';
 /** Entries that hold nothing. */
 export const NO_ENTRIES = createObservationEntries(NO_TENANT_CACHE);
 
-/** A search for refused names that has yet to begin. */
-export const openNameSearch = (): NameSearch => ({
-  refusalsLeft: undefined,
-  lists: {},
-  isRefusedWithYears: false,
-  answers: 0,
-  rows: null,
-});
+/** Of a fetch that begins. */
+export const nothingArrived = (): Arrived => ({ answers: 0, rows: null });
 
 type Flat = FiguresParts['planning'] &
   FiguresParts['service'] &

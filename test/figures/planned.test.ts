@@ -19,7 +19,7 @@ import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
-import { type FurtherParts, openNameSearch, partsWith } from './parts.ts';
+import { type FurtherParts, nothingArrived, partsWith } from './parts.ts';
 
 type FetchTask = ReturnType<typeof calledStage>;
 
@@ -211,7 +211,7 @@ async function cover(
       for (const [i, outcome] of outcomes.entries()) settled.set(keyOfPair(some[i] as Pair), outcome);
     },
     round: 0,
-    search: openNameSearch(),
+    arrived: nothingArrived(),
   };
   const fetched = await coveredStage(through(call), parts.planning)(wanted, sendingFor());
   return { fetched, settled, kept, learned };
