@@ -29,6 +29,7 @@ export const BY_ENTRANCE = [
   'batches',
   'cache-tags',
   'csv-tables',
+  'extra-routes',
   'graphiql',
   'tracing',
 ];

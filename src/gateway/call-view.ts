@@ -45,6 +45,10 @@ class CallView implements OutgoingCall {
     return this.#call.isPublic ? '' : this.#tenant.digest;
   }
 
+  get signal() {
+    return this.#sending.signal;
+  }
+
   get trace() {
     return this.#sending.trace;
   }

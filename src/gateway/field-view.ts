@@ -1,5 +1,6 @@
 import { defaultFieldResolver } from 'graphql';
 import { createObjectMemo } from '../cache/lru.ts';
+import { warned } from '../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../graphql/schema/context.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { CachedPair } from '../observations/cached-pairs.ts';
@@ -19,8 +20,9 @@ export function schemaPartOf({ resolvers, ...part }: GraphPart): SchemaPart {
 }
 
 function withView(resolve: Resolver): SchemaPart['resolvers'][string][string] {
-  // The graph binds the one and reads the other by itself.
-  if ('ofRecord' in resolve || resolve === defaultFieldResolver) return resolve as never;
+  // By their marks: the functions themselves may be of another copy of the entrance.
+  if ('isPlain' in resolve) return defaultFieldResolver;
+  if ('ofRecord' in resolve) return resolve as never;
   return (parent, args, context, info) => resolve(parent, args, fieldContextOf(context), info);
 }
 
@@ -30,7 +32,8 @@ function fieldContextOf(context: GraphContext): FieldContext {
   return views.of(context) ?? views.put(context, viewOf(context));
 }
 
-function viewOf({ bill, caller, effort, loaders, markPassing }: GraphContext): FieldContext {
+function viewOf(context: GraphContext): FieldContext {
+  const { bill, caller, effort, loaders, markPassing, warnings } = context;
   const { cachedNames, expectedCountries, figured, listed, load, observations } = loaders;
   return {
     get calls() {
@@ -50,6 +53,8 @@ function viewOf({ bill, caller, effort, loaders, markPassing }: GraphContext): F
       },
       countryCodes: () => [...new Set([...expectedCountries().codes, ...figured.countries])].toSorted(),
     },
+    warn: (warning, subject) => warnings.add(warning, subject),
+    warned: (path, list) => warned(context, path, list),
     want: (figures) => effort.want(figures),
     markPassing: () => markPassing?.(),
     turns: turnsOf(caller),

@@ -11,6 +11,8 @@ export interface OutgoingCall {
   readonly about: 'figures' | 'sources' | 'health' | 'other';
   /** Names the key whose cache the answer goes to, and shows nothing of it; empty for what anybody may read. */
   readonly owner: string;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
   /** The span of the operation, if it is traced. */
   readonly trace: Trace | undefined;
   /** The body of the answer that is cached, fresh or not; null if there is none. */

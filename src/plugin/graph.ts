@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { type DocumentNode, type GraphQLFieldResolver, parse } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  parse,
+  type ResponsePath,
+} from 'graphql';
+import { fieldsReadBy } from '../graphql/resolvers/fields.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graphql/schema/context.ts';
 import type { Endpoint } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { PromiseOrValue, Steps } from '../shared/async/turns.ts';
+import type { Warning } from '../shared/warnings.ts';
 
 /** A plugin's part of the graph. */
 export interface GraphPart {
@@ -22,6 +30,19 @@ type AnyResolver = GraphQLFieldResolver<any, FieldContext, any>;
 export function readPart(file: URL): DocumentNode {
   return parse(readFileSync(file, 'utf8'), { noLocation: true });
 }
+
+/** Marked, since the graph reads such a field by itself: it takes no call. */
+const plainField = Object.assign(
+  (parent: unknown, _args: unknown, _context: unknown, { fieldName }: GraphQLResolveInfo) =>
+    (parent as Readonly<Record<string, unknown>>)[fieldName],
+  { isPlain: true },
+);
+
+/**
+ * Makes resolvers for fields that are plain properties of the object behind a type.
+ * @typeParam Parents the objects behind the types
+ */
+export const plainFieldsOf = fieldsReadBy(plainField);
 
 /** The parent of a country's resolvers: its code in upper case. What else the graph knows comes by `recordField`. */
 export type CountryParent = Pick<CountryRef, 'code'>;
@@ -78,6 +99,10 @@ export interface FieldContext {
    * @throws Failure OPERATION_TOO_EXPENSIVE beyond what one operation may
    */
   want(figures: number): void;
+  /** Warns of what is right but not whole; once for each subject, if that is given. */
+  warn(warning: Warning, subject?: object): void;
+  /** Returns a list, with a warning of rows that were left out of the service's answer. */
+  warned<List extends object | null>(path: () => ResponsePath, list: List): List;
   /** Keeps the answer from being cached: the next may differ without anything that it was made of having changed. */
   markPassing(): void;
   /** Work of more than a millisecond or two: others have their turns in between. */

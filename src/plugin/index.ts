@@ -12,15 +12,13 @@ export { isExplained } from '../graphql/request/plain-requests.ts';
 export {
   ChangedRequest,
   type GatewayRequest,
-  isObject,
   methodAnswered,
   RequestBatch,
 } from '../graphql/request/requests.ts';
 export { type GatewayResponse, refusalBody, VARIES, WrittenBody } from '../graphql/request/responses.ts';
 export type { HandleRequest } from '../graphql/request/stages.ts';
 export { isNothing, statusOfError } from '../graphql/request/statuses.ts';
-export { checkMetricKey } from '../graphql/resolvers/argument-checks.ts';
-export { plainFieldsOf } from '../graphql/resolvers/fields.ts';
+export { checkMetricKey, checkStrings } from '../graphql/resolvers/argument-checks.ts';
 export { recordField } from '../graphql/resolvers/record-field.ts';
 export type { Absence, AbsenceNotes, AbsenceReason } from '../graphql/schema/context.ts';
 export type {
@@ -33,14 +31,36 @@ export type {
 export type { CameFigures, OutcomeOf } from '../observations/absences.ts';
 export type { AttemptWatcher } from '../service/attempt.ts';
 export { openBill } from '../service/bill.ts';
-export type { Endpoint } from '../service/call.ts';
+export type { Answer, Endpoint } from '../service/call.ts';
+export { alpha2In, COVERED_COUNTRIES, checkCountry, countryNamedIn } from '../service/records/countries.ts';
+export {
+  blockIn,
+  eachLocated,
+  inside,
+  integerIn,
+  invalid,
+  isObject,
+  type JsonObject,
+  kindOf,
+  labelIn,
+  leftOutOf,
+  numberIn,
+  objectIn,
+  type Place,
+  type RowList,
+  rowListIn,
+  stringIn,
+  sumOf,
+  withLeftOut,
+} from '../service/records/envelope.ts';
 export { errorNameOf, type Trace } from '../service/trace.ts';
 export { arrowWriter, type TableWriter } from '../shared/arrow.ts';
-export { mapValue, type PromiseOrValue, type Steps } from '../shared/async/turns.ts';
+export { mapValue, type PromiseOrValue, type Steps, untilAborted } from '../shared/async/turns.ts';
 export { BYTE_ORDER_MARK, csvLine, jsonLine } from '../shared/cells.ts';
 export { errorBody, excerpt, Failure } from '../shared/errors.ts';
 export { parseExactly } from '../shared/exact-json.ts';
 export { once } from '../shared/once.ts';
+export { periodIn } from '../shared/periods.ts';
 export { attributionHeader } from '../shared/source-names.ts';
 export type { CallStage, OutgoingCall, SendOn } from './calls.ts';
 export {
@@ -59,6 +79,7 @@ export {
   type FieldPair,
   type GraphPart,
   type IndicatorParent,
+  plainFieldsOf,
   readPart,
   type SourceParent,
   type Turns,

@@ -1,4 +1,4 @@
-import { defaultFieldResolver } from 'graphql';
+import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -10,14 +10,17 @@ import type { ResolversParentTypes } from '../schema/generated.ts';
  * `createSchema` finds a field that nothing provides; it would otherwise be null.
  * @typeParam Parents the objects behind the types of a schema
  */
-export const plainFieldsOf =
+export const fieldsReadBy =
+  (read: GraphQLFieldResolver<unknown, unknown>) =>
   <Parents extends object>() =>
   <Type extends keyof Parents, Name extends keyof Parents[Type] & string>(
     _type: Type,
     ...names: readonly Name[]
   ): { readonly [Field in Name]: (source: Parents[Type]) => Parents[Type][Field] } =>
     // `Object.fromEntries` loses the types of the entries.
-    Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
+    Object.fromEntries(names.map((name) => [name, read])) as never;
+
+export const plainFieldsOf = fieldsReadBy(defaultFieldResolver);
 
 export const plainFields = plainFieldsOf<ResolversParentTypes>();
 

@@ -66,7 +66,7 @@ function narrowings(wanted: TickerFilter): TickersParams[] {
 }
 
 /** Observed length of a list if no `limit` is given, or none is heeded. */
-export const DEFAULT_ROWS = 100;
+const DEFAULT_ROWS = 100;
 /** Highest limit that the route is known to take. */
 const MAX_ROWS = 500;
 

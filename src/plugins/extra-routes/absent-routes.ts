@@ -1,7 +1,11 @@
-import type { Answer, Call, Send } from '../../service/call.ts';
-import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
-import { untilAborted } from '../../shared/async/turns.ts';
-import { Failure } from '../../shared/errors.ts';
+import {
+  type Answer,
+  type CallStage,
+  COVERED_COUNTRIES,
+  Failure,
+  type OutgoingCall,
+  untilAborted,
+} from '../../plugin/index.ts';
 
 /** Milliseconds for which a route counts as absent after a first 404, which may be a moment's. */
 const FIRST_MS = 60_000;
@@ -27,7 +31,7 @@ interface RouteState {
  * fail unsent from then on, under every key; for a minute, and once another call has been answered so, for a day.
  * @param routes templates of the routes that may be absent
  */
-export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: () => number): Send {
+export function absentRoutesStage(routes: ReadonlySet<string>, now: () => number): CallStage {
   const states = new Map<string, RouteState>(
     [...routes].map((route) => [route, { isThere: false, absence: null, untilMs: 0, probe: null }]),
   );
@@ -36,7 +40,7 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
     if (absence !== null && now() < untilMs) throw absence;
   }
 
-  function heard(state: RouteState, call: Call, answer: Answer): Answer {
+  function heard(state: RouteState, call: OutgoingCall, answer: Answer): Answer {
     if (answer.stray === undefined) {
       state.isThere = true;
       state.absence = null;
@@ -51,19 +55,19 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
     throw state.absence;
   }
 
-  return async (call, sending) => {
+  return async (call, next) => {
     const state = states.get(call.route);
-    if (state === undefined) return next(call, sending);
+    if (state === undefined) return next();
     checkAbsence(state);
     while (!state.isThere && state.probe !== null) {
-      await untilAborted(state.probe, sending.signal);
+      await untilAborted(state.probe, call.signal);
       checkAbsence(state);
     }
-    if (state.isThere) return heard(state, call, await next(call, sending));
+    if (state.isThere) return heard(state, call, await next());
     const { promise, resolve: over } = Promise.withResolvers<void>();
     state.probe = promise;
     try {
-      return heard(state, call, await next(call, sending));
+      return heard(state, call, await next());
     } finally {
       state.probe = null;
       over();
@@ -71,7 +75,7 @@ export function absentRoutesStage(next: Send, routes: ReadonlySet<string>, now: 
   };
 }
 
-function areAllKnown({ route, target }: Call): boolean {
+function areAllKnown({ route, target }: OutgoingCall): boolean {
   const [path = '', search = ''] = target.split('?');
   const place = route.split('/').indexOf('{code}');
   const codes = place === -1 ? [] : [path.split('/')[place] ?? ''];

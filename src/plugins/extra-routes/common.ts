@@ -1,10 +1,13 @@
 import { type ResponsePath, responsePathAsArray } from 'graphql';
-import { warned } from '../../graphql/resolvers/warned.ts';
-import type { GraphContext } from '../../graphql/schema/context.ts';
-import { DEFAULT_ROWS } from '../../observations/loaders/listings.ts';
-import { leftOutOf, type RowList, sumOf, withLeftOut } from '../../service/records/envelope.ts';
-import type { Tag } from '../../service/rights.ts';
-import { Failure } from '../../shared/errors.ts';
+import {
+  type Endpoint,
+  Failure,
+  type FieldContext,
+  leftOutOf,
+  type RowList,
+  sumOf,
+  withLeftOut,
+} from '../../plugin/index.ts';
 
 /** Both inclusive. */
 export interface YearsParams {
@@ -13,7 +16,11 @@ export interface YearsParams {
 }
 
 /** The specification names no paths for these routes, so the service may lack any of them. */
-export const ofPart = (tag: Tag) => ({ isPublic: false, tag, isOptional: true, caching: 'ttl' }) as const;
+export const ofPart = (tag: Endpoint['tag']) =>
+  ({ isPublic: false, tag, isOptional: true, caching: 'ttl' }) as const;
+
+/** Specified: rows of a list whose route has no `limit`, or isn't asked with one. */
+const DEFAULT_ROWS = 100;
 
 /** Calls for one list beyond the first. */
 const MAX_FURTHER_CALLS = 24;
@@ -187,7 +194,7 @@ export function checkNotEmpty(texts: Readonly<Record<string, string | null | und
 }
 
 export async function warnedOfLack<Row>(
-  context: GraphContext,
+  context: FieldContext,
   path: ResponsePath,
   route: string,
   loading: Promise<NarrowedList<Row> | null>,
@@ -201,10 +208,7 @@ export async function warnedOfLack<Row>(
       lack.count === null
         ? `The service sent ${rows.length} rows, as many as an answer may hold, so that others may be missing. Ask for less at a time.`
         : `The service has ${lack.count} more rows than the ${rows.length} that can be had of it. Ask for less at a time.`;
-    context.warnings.add(
-      { code: 'ROWS_LEFT_OUT', message, path: responsePathAsArray(path), route, ...count },
-      rows,
-    );
+    context.warn({ code: 'ROWS_LEFT_OUT', message, path: responsePathAsArray(path), route, ...count }, rows);
   }
-  return warned(context, () => path, rows);
+  return context.warned(() => path, rows);
 }

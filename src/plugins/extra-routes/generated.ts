@@ -1,6 +1,6 @@
-import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../graphql/schema/generated.ts';
+import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../plugin/index.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, SourceRef, GraphContext } from '../../graphql/schema/context.ts';
+import type { CountryParent, SourceParent, FieldContext } from '../../plugin/index.ts';
 import type { PolicyRecord, PolicyOverviewRecord, TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from './records.ts';
 export type Country = {
   readonly __typename?: 'Country';
@@ -203,7 +203,7 @@ export type TradeProduct = {
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
-  Country: ResolverTypeWrapper<CountryRef>;
+  Country: ResolverTypeWrapper<CountryParent>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
@@ -213,7 +213,7 @@ export type ResolversTypes = {
   PolicyOverview: ResolverTypeWrapper<PolicyOverviewRecord>;
   PolicyStatus: PolicyStatus;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  Source: ResolverTypeWrapper<SourceRef>;
+  Source: ResolverTypeWrapper<SourceParent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   TradeFlow: ResolverTypeWrapper<TradeFlowRecord>;
   TradeFlowType: TradeFlowType;
@@ -225,7 +225,7 @@ export type ResolversTypes = {
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
-  Country: CountryRef;
+  Country: CountryParent;
   CountryCode: Scalars['CountryCode']['output'];
   ID: Scalars['ID']['output'];
   Int: Scalars['Int']['output'];
@@ -233,7 +233,7 @@ export type ResolversParentTypes = {
   Policy: PolicyRecord;
   PolicyOverview: PolicyOverviewRecord;
   Query: Record<PropertyKey, never>;
-  Source: SourceRef;
+  Source: SourceParent;
   String: Scalars['String']['output'];
   TradeFlow: TradeFlowRecord;
   TradeOverview: TradeOverviewRecord;
@@ -241,7 +241,7 @@ export type ResolversParentTypes = {
   TradeProduct: TradeProductRecord;
 };
 
-export type CountryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country']> = {
+export type CountryResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country']> = {
   policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<CountryPoliciesArgs>>;
   policyOverview?: Resolver<Maybe<ResolversTypes['PolicyOverview']>, ParentType, ContextType, Partial<CountryPolicyOverviewArgs>>;
   tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<CountryTradeFlowsArgs>>;
@@ -250,7 +250,7 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   tradeProducts?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeProduct']>>, ParentType, ContextType>;
 };
 
-export type PolicyResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Policy'] = ResolversParentTypes['Policy']> = {
+export type PolicyResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Policy'] = ResolversParentTypes['Policy']> = {
   country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;
   documentType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   publishedAt?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -261,7 +261,7 @@ export type PolicyResolvers<ContextType = GraphContext, ParentType extends Resol
   wikidataId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
-export type PolicyOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PolicyOverview'] = ResolversParentTypes['PolicyOverview']> = {
+export type PolicyOverviewResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['PolicyOverview'] = ResolversParentTypes['PolicyOverview']> = {
   activePolicyCount?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   latestPolicy?: Resolver<Maybe<ResolversTypes['Policy']>, ParentType, ContextType>;
@@ -269,16 +269,16 @@ export type PolicyOverviewResolvers<ContextType = GraphContext, ParentType exten
   record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
 };
 
-export type QueryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+export type QueryResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<QueryPoliciesArgs>>;
   tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<QueryTradeFlowsArgs>>;
 };
 
-export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
+export type SourceResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
-export type TradeFlowResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeFlow'] = ResolversParentTypes['TradeFlow']> = {
+export type TradeFlowResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['TradeFlow'] = ResolversParentTypes['TradeFlow']> = {
   flowType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
   productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -287,22 +287,22 @@ export type TradeFlowResolvers<ContextType = GraphContext, ParentType extends Re
   year?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
 };
 
-export type TradeOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeOverview'] = ResolversParentTypes['TradeOverview']> = {
+export type TradeOverviewResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['TradeOverview'] = ResolversParentTypes['TradeOverview']> = {
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
 };
 
-export type TradePartnerResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradePartner'] = ResolversParentTypes['TradePartner']> = {
+export type TradePartnerResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['TradePartner'] = ResolversParentTypes['TradePartner']> = {
   partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
   record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
 };
 
-export type TradeProductResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeProduct'] = ResolversParentTypes['TradeProduct']> = {
+export type TradeProductResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['TradeProduct'] = ResolversParentTypes['TradeProduct']> = {
   productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
 };
 
-export type Resolvers<ContextType = GraphContext> = {
+export type Resolvers<ContextType = FieldContext> = {
   Country?: CountryResolvers<ContextType>;
   CountryCode?: GraphQLScalarType;
   JSON?: GraphQLScalarType;

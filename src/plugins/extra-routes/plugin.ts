@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { itemsOf } from '../../config/config.ts';
-import { definePlugin } from '../../gateway/plugin.ts';
+import { definePlugin, itemsOf } from '../../plugin/index.ts';
 
 /** By their names in the setting; a part that isn't named isn't loaded. */
 const PARTS = {
@@ -24,6 +23,6 @@ export const extraRoutes = definePlugin({
     const schema = await Promise.all(wanted.map((name) => PARTS[name]()));
     const { absentRoutesStage } = await import('./absent-routes.ts');
     const routes = new Set(schema.flatMap(({ endpoints = [] }) => endpoints).map(({ route }) => route));
-    return { schema, call: (next) => absentRoutesStage(next, routes, elapsed) };
+    return { schema, call: absentRoutesStage(routes, elapsed) };
   },
 });

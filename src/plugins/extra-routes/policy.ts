@@ -4,18 +4,16 @@
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { checkStrings } from '../../graphql/resolvers/argument-checks.ts';
-import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import { warned } from '../../graphql/resolvers/warned.ts';
-import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../plugin/graph.ts';
-import type { Endpoint } from '../../service/call.ts';
-import type { CountryParams } from '../../service/endpoints.ts';
-import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
 import {
+  alpha2In,
   blockIn,
+  checkCountry,
+  checkStrings,
+  countryNamedIn,
+  type Endpoint,
   eachLocated,
+  type FieldContext,
+  type GraphPart,
   inside,
   integerIn,
   invalid,
@@ -24,17 +22,20 @@ import {
   kindOf,
   labelIn,
   objectIn,
+  periodIn,
+  plainFieldsOf,
   type RowList,
+  readPart,
   rowListIn,
   stringIn,
   withLeftOut,
-} from '../../service/records/envelope.ts';
-import { periodIn } from '../../shared/periods.ts';
+} from '../../plugin/index.ts';
 import { checkNotEmpty, narrowed, ofPart, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 import type { CountryPoliciesArgs, Resolvers, ResolversParentTypes } from './generated.ts';
 import type { PolicyOverviewRecord, PolicyRecord } from './records.ts';
 
-interface PolicyOverviewParams extends CountryParams {
+interface PolicyOverviewParams {
+  readonly code: string;
   /** 1 to 20. */
   readonly top?: number | undefined;
 }
@@ -137,7 +138,7 @@ export const endpoints = { policies, policyOverview };
 function policyList(
   { search, documentType, status, ...years }: CountryPoliciesArgs,
   countryCode: string | null | undefined,
-  context: GraphContext,
+  context: FieldContext,
   info: GraphQLResolveInfo,
 ): Promise<readonly PolicyRecord[] | null> {
   checkStrings({ search });
@@ -150,7 +151,7 @@ function policyList(
     search: search ?? undefined,
   };
   const list = narrowed(params, {
-    ask: (asked) => context.loaders.load(policies, asked),
+    ask: (asked) => context.load(policies, asked),
     limit: MAX_POLICIES,
     yearOf,
     passes: (row) => countryCode == null || row.countryCode === countryCode,
@@ -172,15 +173,13 @@ const resolvers = {
   },
   Country: {
     policies: ({ code }, args, context, info) => policyList(args, code, context, info),
-    policyOverview: ({ code }, { top }, { loaders }) =>
-      loaders.load(policyOverview, { code, top: topOf(top) }),
+    policyOverview: ({ code }, { top }, { load }) => load(policyOverview, { code, top: topOf(top) }),
   },
   PolicyOverview: {
     ...plainFields('PolicyOverview', 'activePolicyCount', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
-    latestPolicy: (overview, _, context, info) => warned(context, () => info.path, overview).latestPolicy,
-    recentPolicies: ({ recentPolicies }, _, context, info) =>
-      warned(context, () => info.path, recentPolicies),
+    latestPolicy: (overview, _, context, info) => context.warned(() => info.path, overview).latestPolicy,
+    recentPolicies: ({ recentPolicies }, _, context, info) => context.warned(() => info.path, recentPolicies),
   },
   Policy: {
     ...plainFields('Policy', 'wikidataId', 'title', 'documentType', 'status', 'publishedAt', 'record'),
@@ -189,7 +188,7 @@ const resolvers = {
   },
 } satisfies Resolvers;
 
-export const part: SchemaPart = {
+export const part: GraphPart = {
   sdl: readPart(new URL('./policy.graphql', import.meta.url)),
   resolvers,
   endpoints: Object.values(endpoints),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../service/records/envelope.ts';
+import type { JsonObject } from '../../plugin/index.ts';
 
 /** ISO 3166-1 alpha-2, upper case. */
 type Alpha2 = string;

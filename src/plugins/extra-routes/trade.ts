@@ -4,26 +4,27 @@
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { checkStrings } from '../../graphql/resolvers/argument-checks.ts';
-import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
-import type { GraphContext } from '../../graphql/schema/context.ts';
-import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../plugin/graph.ts';
-import type { Endpoint } from '../../service/call.ts';
-import type { CountryParams } from '../../service/endpoints.ts';
-import { alpha2In, checkCountry, countryNamedIn } from '../../service/records/countries.ts';
 import {
+  alpha2In,
+  checkCountry,
+  checkStrings,
+  countryNamedIn,
+  type Endpoint,
   eachLocated,
+  type FieldContext,
+  type GraphPart,
   inside,
   integerIn,
   type JsonObject,
   numberIn,
   objectIn,
   type Place,
+  plainFieldsOf,
   type RowList,
+  readPart,
   rowListIn,
   stringIn,
-} from '../../service/records/envelope.ts';
+} from '../../plugin/index.ts';
 import { checkNotEmpty, narrowed, ofPart, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
 import type { CountryTradeFlowsArgs, Resolvers, ResolversParentTypes } from './generated.ts';
 import type {
@@ -32,6 +33,10 @@ import type {
   TradePartnerRecord,
   TradeProductRecord,
 } from './records.ts';
+
+interface CountryParams {
+  readonly code: string;
+}
 
 interface TradeOverviewParams extends CountryParams, YearsParams {
   /** 1 to 20. */
@@ -156,7 +161,7 @@ const WAYS = ['export', 'import'] as const;
 function flowList(
   { partnerCode, productCode, flowType, ...years }: CountryTradeFlowsArgs,
   reporterCode: string | null | undefined,
-  context: GraphContext,
+  context: FieldContext,
   info: GraphQLResolveInfo,
 ): Promise<readonly TradeFlowRecord[] | null> {
   checkStrings({ productCode });
@@ -169,7 +174,7 @@ function flowList(
     flowType: flowType == null ? undefined : WAYS.find((way) => way === flowType.toLowerCase()),
   };
   const list = narrowed(params, {
-    ask: (asked) => context.loaders.load(tradeFlows, asked),
+    ask: (asked) => context.load(tradeFlows, asked),
     limit: MAX_FLOWS,
     partsOf: (asked) =>
       asked.flowType === undefined ? WAYS.map((way) => ({ ...asked, flowType: way })) : null,
@@ -184,13 +189,13 @@ function flowList(
 function listOf<Row>(
   endpoint: Endpoint<CountryParams, RowList<Row>>,
   { code }: CountryParams,
-  context: GraphContext,
+  context: FieldContext,
   info: GraphQLResolveInfo,
 ): Promise<readonly Row[] | null> {
   const list = narrowed(
     {},
     {
-      ask: () => context.loaders.load(endpoint, { code }),
+      ask: () => context.load(endpoint, { code }),
       limit: null,
       yearOf: () => null,
       passes: () => true,
@@ -207,8 +212,8 @@ const resolvers = {
     tradeFlows: (_, { reporterCode, ...args }, context, info) => flowList(args, reporterCode, context, info),
   },
   Country: {
-    tradeOverview: ({ code }, { top, ...years }, { loaders }) =>
-      loaders.load(tradeOverview, { code, top: topOf(top), ...yearsOf(years) }),
+    tradeOverview: ({ code }, { top, ...years }, { load }) =>
+      load(tradeOverview, { code, top: topOf(top), ...yearsOf(years) }),
     tradeFlows: ({ code }, args, context, info) => flowList(args, code, context, info),
     tradePartners: (country, _, context, info) => listOf(tradePartners, country, context, info),
     tradeProducts: (country, _, context, info) => listOf(tradeProducts, country, context, info),
@@ -230,7 +235,7 @@ const resolvers = {
   TradeProduct: plainFields('TradeProduct', 'productCode', 'record'),
 } satisfies Resolvers;
 
-export const part: SchemaPart = {
+export const part: GraphPart = {
   sdl: readPart(new URL('./trade.graphql', import.meta.url)),
   resolvers,
   endpoints: Object.values(endpoints),

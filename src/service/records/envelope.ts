@@ -12,6 +12,7 @@ export interface Place {
   readonly path: string;
 }
 
+/** A place below another: of an item, or of a field. */
 export function inside(place: Place, step: string | number): Place {
   const { route, path } = place;
   if (typeof step === 'number') return { route, path: `${path}[${step}]` };
@@ -28,11 +29,13 @@ export function invalid(place: Place, problem: string): Failure {
   );
 }
 
+/** The kind of a value of JSON, in words. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof asNumber(value);
 }
 
+/** True for an object of JSON: no list, and no number that is kept as it was spelt. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
@@ -48,6 +51,7 @@ export function objectAt(value: unknown, place: Place): JsonObject {
  * names, or null. Values that they pass over are still in the record as sent.
  */
 
+/** The first text under one of the names. */
 export function stringIn(row: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = row[name];
@@ -124,6 +128,10 @@ export interface RowList<Row> extends ReturnType<typeof metaIn> {
   readonly received: number;
 }
 
+/**
+ * Reads an answer that is a list.
+ * @throws Failure if it is none
+ */
 export function rowListIn<Row>(
   body: unknown,
   route: string,
@@ -249,7 +257,8 @@ interface LeftOut {
   readonly first: Failure;
 }
 
-const LEFT_OUT = Symbol('left out');
+/** The same in all copies of this module, since a plugin decodes with its own. */
+const LEFT_OUT: unique symbol = Symbol.for('country-graph.leftOut') as never;
 
 /** Null if the list is whole. */
 export function leftOutOf(list: object & { readonly [LEFT_OUT]?: LeftOut }): LeftOut | null {
@@ -261,6 +270,7 @@ export function withLeftOut<List extends object>(list: List, leftOut: LeftOut | 
   return leftOut === null ? list : Object.defineProperty(list, LEFT_OUT, { value: leftOut });
 }
 
+/** What was left out of several lists; null if each is whole. */
 export function sumOf(all: readonly (LeftOut | null)[]): LeftOut | null {
   const [first, ...rest] = all.filter((leftOut) => leftOut !== null);
   if (first === undefined) return null;

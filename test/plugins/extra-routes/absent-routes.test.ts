@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { sendThrough } from '../../../src/gateway/call-view.ts';
+import { NO_TENANT_CACHE } from '../../../src/keys/tenant-cache.ts';
 import { absentRoutesStage } from '../../../src/plugins/extra-routes/absent-routes.ts';
 import type { Answer } from '../../../src/service/call.ts';
 import { Failure } from '../../../src/shared/errors.ts';
@@ -22,14 +24,14 @@ const STRAY = { ...answer(404, undefined), stray };
 function open(answerOf: (target: string) => Answer | Promise<Answer>) {
   const sent: string[] = [];
   let time = 0;
-  const ring = absentRoutesStage(
-    async ({ target }) => {
-      sent.push(target);
-      return answerOf(target);
-    },
-    new Set([ROUTE, FLOWS]),
-    () => time,
-  );
+  const stage = absentRoutesStage(new Set([ROUTE, FLOWS]), () => time);
+  const ring = sendThrough(
+    stage,
+    () => NO_TENANT_CACHE,
+  )(async ({ target }) => {
+    sent.push(target);
+    return answerOf(target);
+  });
   const sending = sendingFor();
   return {
     sent,
