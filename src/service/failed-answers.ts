@@ -61,31 +61,22 @@ function withoutKey(words: string, { caller }: Sending): string {
  * and is an outage like any other.
  */
 export function refused(
-  answer: {
-    readonly status: number;
-    readonly text: string;
-    readonly retryAfter: string | string[] | undefined;
-  },
+  { status, text, retryAfter }: { status: number; text: string; retryAfter: string | string[] | undefined },
   call: Call,
   sending: Sending,
   nowMs: number,
 ): Failure {
-  const { status, text, retryAfter } = answer;
   const sent = jsonIn(text);
   const isPage = status >= 400 && status < 500 && !isOwnError(sent);
-  const failure = isPage ? pageInstead(status, call) : failureOf(status, wordsFor(sent, sending), call);
+  const page = `Something between the gateway and the service answered in its place, with status ${status}.`;
+  // It may take retries for an attack.
+  const failure = isPage ? lasting(page, call) : failureOf(status, wordsFor(sent, sending), call);
   return isPage || status === 503 ? failure.with(awayUntil(retryAfter, nowMs)) : failure;
 }
 
-function pageInstead(status: number, { route }: Call): Failure {
-  const words = `Something between the gateway and the service answered in its place, with status ${status}.`;
-  // It may take retries for an attack.
-  return new Failure(
-    'UPSTREAM_UNAVAILABLE',
-    words,
-    { route, detail: undefined },
-    { cause: new Lasting(words) },
-  );
+function lasting(words: string, { route }: Call, fields: FailureFields = {}): Failure {
+  const cause = new Lasting(words);
+  return new Failure('UPSTREAM_UNAVAILABLE', words, { route, detail: undefined, ...fields }, { cause });
 }
 
 /** Members of a problem document (RFC 9457), which CDNs and proxies send for errors of their own. */
@@ -119,7 +110,9 @@ export function failureInBody(body: JsonObject, call: Call, sending: Sending): F
   const part = failureIn(body);
   if (part === null) return null;
   const detail = wordsFor(part, sending) ?? wordsFor(body, sending);
-  if (detail !== undefined && isAboutRateLimit(detail)) return failureOf(429, detail, call);
+  // Words of a 429, whatever the status.
+  if (/\brate[ _-]?limit|monthly request limit|too many requests/i.test(detail ?? ''))
+    return failureOf(429, detail, call);
   const words = 'The service sent a failure as if it were an answer.';
   return new Failure('UPSTREAM_INVALID_RESPONSE', words, {
     route: call.route,
@@ -145,23 +138,14 @@ const REFUSALS: Readonly<Record<number, readonly [FailureCode, message: string]>
 function failureOf(status: number, detail: string | undefined, call: Call): Failure {
   if (LASTING_STATUSES.has(status)) {
     const words = `The service answered with status ${status}, as it would again: check COUNTRY_DATA_URL, and what stands before the service.`;
-    const fields = { route: call.route, detail, retryable: false };
-    return new Failure('UPSTREAM_UNAVAILABLE', words, fields, { cause: new Lasting(words) });
+    return lasting(words, call, { detail, retryable: false });
   }
-  const refusal =
-    status >= 500 ? (['UPSTREAM_UNAVAILABLE', 'The service failed.'] as const) : REFUSALS[status];
-  if (refusal === undefined) return unspecified(call, detail ?? unexpected(status));
-  return new Failure(...refusal, { route: call.route, detail });
-}
-
-function unexpected(status: number): string {
-  if (status < 300 || status > 399) return `unexpected status ${status}`;
-  return `a redirect (status ${status}), which is not followed, since the key goes to no other address: set COUNTRY_DATA_URL to where the service is`;
-}
-
-/** True if words under another status are those of a 429. */
-function isAboutRateLimit(words: string): boolean {
-  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
+  const refusal: (typeof REFUSALS)[number] | undefined =
+    status >= 500 ? ['UPSTREAM_UNAVAILABLE', 'The service failed.'] : REFUSALS[status];
+  if (refusal !== undefined) return new Failure(...refusal, { route: call.route, detail });
+  const isRedirect = status >= 300 && status <= 399;
+  const redirect = `a redirect (status ${status}), which is not followed, since the key goes to no other address: set COUNTRY_DATA_URL to where the service is`;
+  return unspecified(call, detail ?? (isRedirect ? redirect : `unexpected status ${status}`));
 }
 
 /** Reads `Retry-After`: seconds, or a date. */
@@ -252,20 +236,18 @@ function failureIn(body: JsonObject): JsonObject | null {
 }
 
 function saysFailed(part: JsonObject): boolean {
-  return (
-    [part.success, part.ok].includes(false) ||
-    ERRORS.some((name) => holdsAny(part[name])) ||
-    STATUSES.some((name) => isFailed(part[name]))
-  );
+  const isNo = part.success === false || part.ok === false;
+  return isNo || ERRORS.some((name) => holdsAny(part[name])) || hasFailed(part, STATUSES);
 }
 
 /** True if an object has the words or the status of a failure, and nothing that doesn't belong to them. */
 function isFailureAlone(part: JsonObject): boolean {
-  const names = Object.keys(part).filter((name) => part[name] !== null);
-  if (!names.every((name) => OF_FAILURES.has(name))) return false;
-  return (
-    WORDS.some((name) => holdsAny(part[name])) || [...STATUSES, 'code'].some((name) => isFailed(part[name]))
-  );
+  const hasOther = Object.keys(part).some((name) => part[name] !== null && !OF_FAILURES.has(name));
+  return !hasOther && (WORDS.some((name) => holdsAny(part[name])) || hasFailed(part, [...STATUSES, 'code']));
+}
+
+function hasFailed(part: JsonObject, names: readonly string[]): boolean {
+  return names.some((name) => isFailed(part[name]));
 }
 
 function isFailed(status: unknown): boolean {
@@ -288,18 +270,12 @@ function wordsIn(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return value || undefined;
   if (Array.isArray(value)) return value.slice(0, MAX_ERRORS).map(errorNameOf).join('; ') || undefined;
   if (!isObject(value) || levels === 0) return undefined;
-  for (const name of WORDS) {
-    const words = wordsIn(value[name], levels - 1);
-    if (words !== undefined) return words;
-  }
-  return undefined;
+  return WORDS.map((name) => wordsIn(value[name], levels - 1)).find((words) => words !== undefined);
 }
 
 /** One of a list of errors: `{loc, msg}` as the service has it, or a text. */
 function errorNameOf(error: unknown): string {
-  if (typeof error === 'string') return error;
-  if (!isObject(error)) return 'refused';
-  const place = Array.isArray(error.loc) ? `${error.loc.join('.')}: ` : '';
-  const words = [error.msg, error.message, error.detail].find((text) => typeof text === 'string');
-  return `${place}${words ?? 'refused'}`;
+  const { loc, msg, message, detail } = isObject(error) ? error : { msg: error };
+  const words = [msg, message, detail].find((text) => typeof text === 'string') ?? 'refused';
+  return Array.isArray(loc) ? `${loc.join('.')}: ${words}` : String(words);
 }
