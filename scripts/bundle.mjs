@@ -127,6 +127,8 @@ export async function bundle(root) {
     platform: 'node',
     external: (id, importer) => APART.test(id) && standInFor(id, importer) === undefined,
     plugins: [plugin],
+    // What loads a definition of a plugin loads what that takes of the entrance, and nothing else of it.
+    treeshake: { moduleSideEffects: [{ test: /\/src\/plugin\/index\.ts$/, sideEffects: false }] },
   });
   const { output } = await built.write({
     dir: join(root, OUT),
