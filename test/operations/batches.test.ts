@@ -102,7 +102,8 @@ describe('a request of several operations', () => {
 
   it('a request of several operations waits for none that wait for its own to end', async () => {
     await using program = await open({ env: { MAX_CONCURRENT_OPERATIONS: '3' } });
-    const codes = ['KE', 'NG', 'ZA', 'EG', 'MA'];
+    // As many wait as may, even where a slow machine begins no more than one at once.
+    const codes = ['KE', 'NG', 'ZA', 'EG'];
     const { body } = await post(
       program,
       codes.map((code) => figure(code)),
