@@ -136,44 +136,60 @@ interface DataCallParts {
   readonly now: () => number;
 }
 
-export function createDataCalls({ send, learned, now }: DataCallParts) {
+async function sentReply(
+  { send, learned, now }: DataCallParts,
+  query: DataQuery,
+  call: Call,
+  sending: Sending,
+): Promise<Reply> {
+  const { rectangle, limit, years = null } = query;
+  try {
+    const answer = await send(call, sending);
+    const { receivedAt } = answer;
+    if (answer.status === 404) {
+      const { body, stray } = answer;
+      if (stray !== undefined && body === undefined) throw stray;
+      const { detail } = body as { readonly detail: string };
+      return { isRefused: true, outcome: [], detail, ...(stray && { stray }), receivedAt };
+    }
+    const decoding = tracing(sending.trace, 'decode', () =>
+      timeSliced(sending.caller, observationSteps(answer.body, call.route, receivedAt)),
+    );
+    const list = decoding instanceof Promise ? await decoding : decoding;
+    const facts = learned.noteAnswer(rectangle, limit, list);
+    const groups = groupRows(list, rectangle);
+    const stray = strayIn(list, groups.figures.values(), rectangle);
+    return { isRefused: false, list, groups, stray, limit, facts, years, receivedAt };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
+    return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
+  }
+}
+
+export function createDataCalls(parts: DataCallParts) {
+  const { learned } = parts;
+
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, years = null, arrived } = query;
     const { from, to } = query.named ?? (years === null ? {} : widened(years));
     const named = { startYear: from ?? undefined, endYear: to ?? undefined };
     const params = { ...rectangle, latest: mode === 'latest', limit, ...named };
     const call = makeCall(observations, params);
-    const earlier = arrived?.rows?.get(call.target);
+    if (arrived === undefined) return sentReply(parts, query, call, sending);
+    const { replies } = arrived;
+    const earlier = replies?.get(call.target);
     if (earlier !== undefined) return earlier;
-    const reply = await askService(query, call, sending);
-    if (arrived === undefined || reply.isRefused) return reply;
-    arrived.answers += 1;
-    arrived.rows?.set(call.target, reply);
-    return reply;
-  }
-
-  async function askService(query: DataQuery, call: Call, sending: Sending): Promise<Reply> {
-    const { rectangle, limit, years = null } = query;
+    const asking = sentReply(parts, query, call, sending);
+    replies?.set(call.target, asking);
+    let isFinal = false;
     try {
-      const answer = await send(call, sending);
-      const { receivedAt } = answer;
-      if (answer.status === 404) {
-        const { body, stray } = answer;
-        if (stray !== undefined && body === undefined) throw stray;
-        const { detail } = body as { readonly detail: string };
-        return { isRefused: true, outcome: [], detail, ...(stray && { stray }), receivedAt };
-      }
-      const decoding = tracing(sending.trace, 'decode', () =>
-        timeSliced(sending.caller, observationSteps(answer.body, call.route, receivedAt)),
-      );
-      const list = decoding instanceof Promise ? await decoding : decoding;
-      const facts = learned.noteAnswer(rectangle, limit, list);
-      const groups = groupRows(list, rectangle);
-      const stray = strayIn(list, groups.figures.values(), rectangle);
-      return { isRefused: false, list, groups, stray, limit, facts, years, receivedAt };
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
-      return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
+      const reply = await asking;
+      // A 404 that names nothing may be a moment's: the same call again tells.
+      isFinal = !reply.isRefused || reply.stray === undefined;
+      if (!reply.isRefused) arrived.answers += 1;
+      return reply;
+    } finally {
+      if (!isFinal) replies?.delete(call.target);
     }
   }
 
@@ -414,8 +430,8 @@ export interface Unproven {
 export interface Arrived {
   /** Number of calls that were answered so far: each shows that the route works. */
   answers: number;
-  /** Usable answers by the call's target, so that none is asked for twice; null if the plan has one part alone. */
-  rows: Map<string, Rows> | null;
+  /** By the call's target, so that nothing is asked for twice; null as long as no plan has several parts. */
+  replies: Map<string, Promise<Reply>> | null;
 }
 
 export interface FetchedRows {

@@ -25,7 +25,7 @@ export function plannedStage(
   { planning, cache }: Pick<CallParts, 'planning' | 'cache'>,
 ): FetchBatch {
   return async (demands, sending, listener) => {
-    const arrived: Arrived = { answers: 0, rows: null };
+    const arrived: Arrived = { answers: 0, replies: null };
     const fetchSet = async (some: readonly Demand[]) => {
       const answers = new Answers(some, (pair, rows, atMs) => {
         const latest = { mode: 'latest', years: null } as const;
@@ -40,7 +40,7 @@ export function plannedStage(
       };
       const planned = planOf(sending.caller, some, planning);
       const plan = planned instanceof Promise ? await planned : planned;
-      if (plan.length > 1) arrived.rows ??= new Map();
+      if (plan.length > 1) arrived.replies ??= new Map();
       await whenAll(plan.map((part) => ask(part, takingAlong(part, answers, listener))));
       const unchosen = answers.unchosen();
       if (unchosen.length > 0) await ask({ mode: 'latest', years: null, pairs: unchosen, rowsOf: oneRow });

@@ -678,6 +678,25 @@ describe('what a set of demands costs', () => {
     for (const demand of aroundFour.demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
   });
 
+  it('a refused call is not sent again for another part of the plan', async () => {
+    const table = tableOf(1, 2, (_, m) => (m === 0 ? 2 : 0));
+    const habits = { nothing: 'not found', unknown: 'name', years: 'refuse', maxRows: 13 } as const;
+    const late = { from: 1995, to: null };
+    const demands = [
+      demandFor('series', 'XC', 'metric_1', undefined, { from: 2030, to: 2040 }),
+      demandFor('series', 'XC', 'metric_0', undefined, late),
+      demandFor('series', 'AA', 'metric_1', undefined, late),
+      demandFor('latest', 'AA', 'metric_1'),
+      demandFor('series', 'AA', 'metric_900'),
+      demandFor('series', 'XC', 'metric_1'),
+      demandFor('latest', 'XC', 'metric_900'),
+    ];
+    const means = { overfetchRows: 20, codesPerCall: 2 };
+    const { targets, valuesOf } = await open(table, habits, means).fetch(demands);
+    expect(targets).toEqual([...new Set(targets)]);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual([]);
+  });
+
   it('a set of demands costs one more call, once, where the service refuses `limit`', async () => {
     const { table, demands } = latestOf(54, 3);
     const { fetch } = open(table, { limit: 'refuse', defaultRows: 1000 });

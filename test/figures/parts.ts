@@ -9,7 +9,7 @@ import { systemClock } from '../../src/shared/async/clock.ts';
 export const NO_ENTRIES = createObservationEntries(NO_TENANT_CACHE);
 
 /** Of a fetch that begins. */
-export const nothingArrived = (): Arrived => ({ answers: 0, rows: null });
+export const nothingArrived = (): Arrived => ({ answers: 0, replies: null });
 
 type Flat = FiguresParts['planning'] &
   FiguresParts['service'] &
