@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, posix } from 'node:path';
+import { basename, dirname, posix } from 'node:path';
 import type { Types } from '@graphql-codegen/plugin-helpers';
 import {
   type DefinitionNode,
@@ -11,6 +11,7 @@ import {
   type TypeNode,
   visit,
 } from 'graphql';
+import { BY_ENTRANCE, ENTRANCE } from './scripts/structure/layers.ts';
 
 /** The kernel's, and the parts that plugins bring. */
 const OF_KERNEL = 'schema/*.graphql';
@@ -19,15 +20,11 @@ const SDL = `{${OF_KERNEL},${OF_PLUGINS}}`;
 
 export const KERNEL_TYPES = 'src/graphql/schema/generated.ts';
 
-/** What plugins import of the kernel, and the parents that their resolvers get. */
-export const ENTRANCE = 'src/plugin/index.ts';
+/** The parents that resolvers of plugins get. */
 const PARENTS = 'src/plugin/graph.ts';
 
-/** True for the folder of a plugin that imports the entrance. */
-const isByEntrance = (folder: string) =>
-  globSync(`${folder}/!(generated).ts`).some((file) =>
-    readFileSync(file, 'utf8').includes(`'../../plugin/index.ts'`),
-  );
+/** True for the folder of a plugin that imports nothing else of the kernel. */
+const isByEntrance = (folder: string) => BY_ENTRANCE.includes(basename(folder));
 
 /** A path as a generated file imports it. */
 const pathFrom = (generated: string, file: string) => {

@@ -20,7 +20,8 @@ import {
   lexicographicSortSchema,
   parse,
 } from 'graphql';
-import config, { ENTRANCE, KERNEL_TYPES } from '../codegen.ts';
+import config, { KERNEL_TYPES } from '../codegen.ts';
+import { ENTRANCE } from './structure/layers.ts';
 
 const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
   add: () => import('@graphql-codegen/add'),

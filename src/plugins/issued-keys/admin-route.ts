@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { csvLine } from '../../plugin/index.ts';
 import { readPacked } from '../../server/packed-requests.ts';
-import { csvLine } from '../../shared/cells.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { type KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 

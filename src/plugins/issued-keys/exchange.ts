@@ -6,17 +6,22 @@ import { isAmong } from '../../config/origins.ts';
 import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
 import { documentIdOf, givenIn, textIn } from '../../graphql/request/asked-operation.ts';
 import type { Exchanged, OperationParts } from '../../graphql/request/callers.ts';
-import { HeldOperations } from '../../graphql/request/held-operations.ts';
-import { holderOfName, type KeyHolder } from '../../graphql/request/key-doors.ts';
+import { holderOfName } from '../../graphql/request/key-doors.ts';
 import type { PersistedTexts } from '../../graphql/request/persisted.ts';
-import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
 import { partOf } from '../../graphql/schema/key-checks.ts';
 import { looksIssued } from '../../keys/tenant.ts';
+import {
+  ChangedRequest,
+  Failure,
+  type GatewayRequest,
+  HeldOperations,
+  type KeyHolder,
+  type PromiseOrValue,
+} from '../../plugin/index.ts';
 import { joinBudgets } from '../../service/call-budget.ts';
 import { unreachable } from '../../service/counted-budget.ts';
 import { notReadable, type Rights } from '../../service/rights.ts';
-import { type PromiseOrValue, yieldToEventLoop } from '../../shared/async/turns.ts';
-import { Failure } from '../../shared/errors.ts';
+import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyBudget } from './key-budget.ts';
 import { KeyDesk } from './key-desk.ts';

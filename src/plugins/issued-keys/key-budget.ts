@@ -1,7 +1,7 @@
 import type { Count } from '../../cache/counts.ts';
 import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
+import { Failure } from '../../plugin/index.ts';
 import { CountedBudget } from '../../service/counted-budget.ts';
-import { Failure } from '../../shared/errors.ts';
 import type { IssuedKey } from './key.ts';
 import type { KeyStore } from './key-store.ts';
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLru } from '../../cache/lru.ts';
 import { visitorOf } from '../../keys/visitor.ts';
-import { Failure } from '../../shared/errors.ts';
+import { Failure } from '../../plugin/index.ts';
 import type { IssuedKey } from './key.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
 

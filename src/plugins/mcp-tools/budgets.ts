@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CallCounts, Count } from '../../cache/counts.ts';
+import { Failure } from '../../plugin/index.ts';
 import { CountedBudget } from '../../service/counted-budget.ts';
-import { Failure } from '../../shared/errors.ts';
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR_MS;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { onOff, wholeNumber } from '../../config/config.ts';
 import { remarksOnIdle } from '../../config/remarks.ts';
 import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import { onOff, wholeNumber } from '../../plugin/index.ts';
 import { CATALOGUE_SEARCH } from './own-tools.ts';
 
 export const mcpTools = definePlugin({

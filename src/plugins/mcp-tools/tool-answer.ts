@@ -1,13 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type Bill, openBill } from '../../service/bill.ts';
-import { isObject, type JsonObject } from '../../service/records/envelope.ts';
-import {
-  excerpt,
-  FAILURES,
-  type Failure,
-  type FailureCode,
-  type FailureFields,
-} from '../../shared/errors.ts';
+import { excerpt, type Failure, isObject, type JsonObject, openBill } from '../../plugin/index.ts';
+import type { Bill } from '../../service/bill.ts';
+import { FAILURES, type FailureCode, type FailureFields } from '../../shared/errors.ts';
 
 /*
  * Writes the answers of tools: as structure for programs, and as tables for models, which only read the text. An answer

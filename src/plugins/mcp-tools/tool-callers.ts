@@ -1,8 +1,6 @@
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { holderOfName } from '../../graphql/request/key-doors.ts';
-import type { GatewayRequest } from '../../graphql/request/requests.ts';
-import type { GatewayResponse } from '../../graphql/request/responses.ts';
-import { errorBody, Failure } from '../../shared/errors.ts';
+import { errorBody, Failure, type GatewayRequest, type GatewayResponse } from '../../plugin/index.ts';
 
 /** @param keyName issued key under which callers without a key ask; undefined if each has to bring one */
 export function openToolCallers(gateway: ComposedGateway, keyName: string | undefined) {

@@ -7,7 +7,6 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
-import { createObjectMemo } from '../../cache/lru.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import {
   createPrices,
@@ -18,15 +17,21 @@ import {
   replyOf,
 } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
-import type { GatewayRequest } from '../../graphql/request/requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
 import type { JsonSchema } from '../../graphql/schema/json-schema.ts';
-import { type Bill, openBill } from '../../service/bill.ts';
+import {
+  createObjectMemo,
+  excerpt,
+  Failure,
+  type GatewayRequest,
+  isObject,
+  type JsonObject,
+  openBill,
+} from '../../plugin/index.ts';
+import type { Bill } from '../../service/bill.ts';
 import { type CallBudget, joinBudgets } from '../../service/call-budget.ts';
-import { isObject, type JsonObject } from '../../service/records/envelope.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import { MAX_TOOL_WORDS } from '../../shared/bounded-names.ts';
-import { excerpt, Failure } from '../../shared/errors.ts';
 import { isDeepJson } from '../../shared/exact-json.ts';
 import { type NamedSource, nameAndPage } from '../../shared/source-names.ts';
 import type { ToolBudgets } from './budgets.ts';

@@ -1,4 +1,3 @@
-import { itemsOf } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { type OwnReply, ownRequest, replyOf } from '../../graphql/request/own-requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
@@ -6,11 +5,11 @@ import type { ObservationEntry } from '../../observations/entry-reader.ts';
 import { changedAt, type Demand, latestOf, pairKey } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { areUnchanged, namedIn, sourcesIn } from '../../observations/revalidation.ts';
-import { type Bill, openBill } from '../../service/bill.ts';
+import { Failure, itemsOf, openBill } from '../../plugin/index.ts';
+import type { Bill } from '../../service/bill.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
-import { Failure } from '../../shared/errors.ts';
 import type { Pace } from './pace.ts';
 import { type Block, callsOf, nextBlocks } from './packing.ts';
 import { SOURCES } from './uncached.ts';

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { definePlugin, type PluginDefinition, type ServiceMeans } from '../../gateway/plugin.ts';
 import type { PlanLimits as DocumentedLimits, QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
+import { Failure } from '../../plugin/index.ts';
 import type { Payer } from '../../service/payer.ts';
 import type { Clock } from '../../shared/async/clock.ts';
-import { Failure } from '../../shared/errors.ts';
 
 export interface PlanLimits extends DocumentedLimits {
   readonly name: string;

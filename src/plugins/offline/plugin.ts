@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { onOff } from '../../config/config.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
+import { onOff } from '../../plugin/index.ts';
 import { uncached } from './uncached.ts';
 
 /** For a gateway that serves a file in place of a service or the sandbox. */

@@ -1,5 +1,5 @@
+import { Failure } from '../../plugin/index.ts';
 import type { Uncached } from '../../service/caller.ts';
-import { Failure } from '../../shared/errors.ts';
 
 /** Also fetches the times of the last runs. */
 export const SOURCES = '{ sources { key } }';

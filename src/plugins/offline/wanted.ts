@@ -1,10 +1,8 @@
 import { globSync, statSync } from 'node:fs';
 import { CommandError, operationFrom, variablesIn } from '../../cli/formats.ts';
-import { itemsOf } from '../../config/config.ts';
 import { openTrusted } from '../../graphql/request/trusted.ts';
 import { type Demand, demandsFor, yearRange } from '../../observations/planner/demand.ts';
-import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
-import { excerpt } from '../../shared/errors.ts';
+import { COVERED_COUNTRIES, excerpt, itemsOf } from '../../plugin/index.ts';
 import { jsonIn, readText } from '../../shared/text-files.ts';
 
 export interface Question {

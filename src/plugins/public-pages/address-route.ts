@@ -5,27 +5,27 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { turnsOf } from '../../gateway/turns-view.ts';
-import type { AnswerTable } from '../../graphql/request/answer-tables.ts';
 import { UNPROVEN } from '../../graphql/request/callers.ts';
 import { ownRequest } from '../../graphql/request/own-requests.ts';
-import { ChangedRequest, type GatewayRequest } from '../../graphql/request/requests.ts';
-import { type GatewayResponse, wholeBody } from '../../graphql/request/responses.ts';
+import { wholeBody } from '../../graphql/request/responses.ts';
 import { visitorOf } from '../../keys/visitor.ts';
-import type { Turns } from '../../plugin/graph.ts';
+import {
+  type AnswerTable,
+  attributionHeader,
+  ChangedRequest,
+  excerpt,
+  Failure,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Turns,
+} from '../../plugin/index.ts';
 import { isSentByTag, sendBody } from '../../server/bodies.ts';
 import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
 import { SHUTTING_DOWN } from '../../server/http.ts';
 import type { Drawing, PictureLook } from '../../shared/drawings.ts';
-import { excerpt, Failure } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { ownBuild, packageFile } from '../../shared/own-version.ts';
-import {
-  attributionHeader,
-  type NamedSource,
-  namesIn,
-  SOURCES,
-  type SourceNames,
-} from '../../shared/source-names.ts';
+import { type NamedSource, namesIn, SOURCES, type SourceNames } from '../../shared/source-names.ts';
 import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';

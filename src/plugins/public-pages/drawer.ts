@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
+import { Failure } from '../../plugin/index.ts';
 import type { DrawerSettings, Drawing, DrawingOrder, Drawn } from '../../shared/drawings.ts';
-import { Failure } from '../../shared/errors.ts';
 
 /** Waiting orders, of all visitors and of each. */
 const MAX_ORDERS = { all: 64, each: 16 };

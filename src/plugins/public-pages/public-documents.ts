@@ -21,11 +21,12 @@ import {
 import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
-import { type AnswerTable, tablesBySchema } from '../../graphql/request/answer-tables.ts';
+import { tablesBySchema } from '../../graphql/request/answer-tables.ts';
 import type { PersistedTexts, TrustedDocument } from '../../graphql/request/persisted.ts';
 import { watchFiles } from '../../graphql/request/trusted.ts';
+import { type AnswerTable, excerpt, Failure } from '../../plugin/index.ts';
 import { type PictureLook, presentKind } from '../../shared/drawings.ts';
-import { excerpt, Failure, messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import { checked, checkedJson, readText } from '../../shared/text-files.ts';
 

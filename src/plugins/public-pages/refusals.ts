@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isNothing, statusOfError } from '../../graphql/request/statuses.ts';
-import { isObject } from '../../service/records/envelope.ts';
-import { errorBody, type Failure, type FailureCode } from '../../shared/errors.ts';
+import { errorBody, type Failure, isNothing, isObject, statusOfError } from '../../plugin/index.ts';
+import type { FailureCode } from '../../shared/errors.ts';
 import { pagePolicy, refusalPage, type ShownRefusal } from './page.ts';
 
 export const HTML = 'text/html; charset=utf-8';

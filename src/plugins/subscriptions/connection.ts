@@ -1,5 +1,5 @@
 import type { ComposedGateway } from '../../gateway/plugin.ts';
-import type { GatewayRequest } from '../../graphql/request/requests.ts';
+import type { GatewayRequest } from '../../plugin/index.ts';
 import type { LiveReader, LiveRequest } from './reading.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

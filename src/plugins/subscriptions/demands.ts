@@ -1,8 +1,7 @@
-import { checkMetricKey } from '../../graphql/resolvers/argument-checks.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import { type Demand, demandFor } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
-import { Failure } from '../../shared/errors.ts';
+import { checkMetricKey, Failure } from '../../plugin/index.ts';
 import type { SubscriptionObservationsChangedArgs } from './generated.ts';
 
 /** @throws Failure BAD_USER_INPUT on an unknown name: nothing would ever change there */

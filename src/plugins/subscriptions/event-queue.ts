@@ -1,11 +1,11 @@
 import type { ServiceMeans } from '../../gateway/plugin.ts';
 import type { Figures } from '../../observations/fetch.ts';
-import { type Bill, openBill } from '../../service/bill.ts';
+import { type Failure, openBill } from '../../plugin/index.ts';
+import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';
-import type { Failure } from '../../shared/errors.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
 
 /** Mapper of the graph's `FormerObservation`, which has no identifier. */

@@ -8,10 +8,8 @@ import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/req
 import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { errorOf } from '../../graphql/schema/errors.ts';
 import { runHooks } from '../../graphql/schema/run-hooks.ts';
-import { openBill } from '../../service/bill.ts';
+import { Failure, openBill, parseExactly } from '../../plugin/index.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
-import { Failure } from '../../shared/errors.ts';
-import { parseExactly } from '../../shared/exact-json.ts';
 import { EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
 import { asGraphql, liveErrors } from './live-errors.ts';
 import type { LiveRequest, ReadOperation } from './reading.ts';

@@ -10,9 +10,8 @@ import {
   type Response as StreamResponse,
 } from 'graphql-sse';
 import { visitorOf } from '../../keys/visitor.ts';
+import { errorBody, Failure, isObject } from '../../plugin/index.ts';
 import { flat, hijacked, isBearer } from '../../server/http.ts';
-import { isObject } from '../../service/records/envelope.ts';
-import { errorBody, Failure } from '../../shared/errors.ts';
 import { beginSubscription, Idleness, type Live, type Problem } from './connection.ts';
 
 const RESULT = 'event: next';

@@ -11,8 +11,8 @@ import {
   type SourcesByMetric,
   sourcesIn,
 } from '../../observations/revalidation.ts';
+import { Failure } from '../../plugin/index.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { Failure } from '../../shared/errors.ts';
 import {
   EventQueue,
   type LiveParts,

@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 import { shownErrors } from '../../graphql/request/shown-errors.ts';
 import { formatError } from '../../graphql/schema/errors.ts';
-import type { Failure } from '../../shared/errors.ts';
+import type { Failure } from '../../plugin/index.ts';
 
 /** Formats errors for clients, as the GraphQLError objects that the transport libraries expect. */
 export function liveErrors(

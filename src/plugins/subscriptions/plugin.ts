@@ -1,6 +1,6 @@
-import { onOff, wholeNumber } from '../../config/config.ts';
 import { remarksOnIdle } from '../../config/remarks.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
+import { onOff, wholeNumber } from '../../plugin/index.ts';
 
 export const subscriptions = definePlugin({
   name: 'subscriptions',

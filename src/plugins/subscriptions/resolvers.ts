@@ -1,12 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { checkStrings } from '../../graphql/resolvers/argument-checks.ts';
 import { plainFieldsOf } from '../../graphql/resolvers/fields.ts';
 import { observationId } from '../../graphql/resolvers/observation-ids.ts';
 import { FIGURE_FIELDS } from '../../graphql/resolvers/observations.ts';
 import { warnedOfPeriods } from '../../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../../graphql/schema/context.ts';
 import type { SchemaPart } from '../../graphql/schema/schema.ts';
-import { readPart } from '../../plugin/graph.ts';
+import { checkStrings, readPart } from '../../plugin/index.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { LiveEvent, ObservationChangesRecord } from './event-queue.ts';
 import type { LiveSources } from './feed.ts';

@@ -1,5 +1,4 @@
-import type { HandleRequest } from '../../graphql/request/stages.ts';
-import { mapValue } from '../../shared/async/turns.ts';
+import { type HandleRequest, mapValue } from '../../plugin/index.ts';
 
 const MAX_AGE = /max-age=\d+/;
 
