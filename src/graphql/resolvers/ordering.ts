@@ -1,4 +1,3 @@
-import { createObjectMemo } from '../../cache/lru.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../../service/records/envelope.ts';
 import type { IndicatorRecord } from '../../service/records/reference.ts';
 import { type PromiseOrValue, sortedInTurns } from '../../shared/async/turns.ts';
@@ -12,8 +11,6 @@ interface CatalogueFilter {
   /** Key of a source; null or omitted: any. */
   readonly source?: string | null | undefined;
 }
-
-const searchedStrings = createObjectMemo<string>('searched text');
 
 /** The matching indicators. The list carries a warning if some have no publisher and so may be missing. */
 export function searched(
@@ -30,16 +27,10 @@ export function searched(
   return withLeftOut(named.filter(isOf), sumOf(undecided));
 }
 
-function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
-  let text = searchedStrings.of(item);
-  if (text === undefined) {
-    const { key, name, record } = item;
-    const description = typeof record.description === 'string' ? record.description : '';
-    text = plain(`${key} ${name ?? ''} ${description}`);
-    searchedStrings.put(item, text);
-  }
-  const nameWords = text;
-  return words.every((word) => nameWords.includes(word));
+function hasAll({ key, name, record }: IndicatorRecord, words: readonly string[]): boolean {
+  const description = typeof record.description === 'string' ? record.description : '';
+  const text = plain(`${key} ${name ?? ''} ${description}`);
+  return words.every((word) => text.includes(word));
 }
 
 /** The distinct words of a search. */
