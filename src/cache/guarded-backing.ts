@@ -53,7 +53,7 @@ function watchOutage(onError: OnError) {
       const inAll = [...failures.values()].reduce((sum, count) => sum + count, 0);
       if (isOut || inAll < MAX_FAILURES) return;
       isOut = true;
-      const words = `The store (CACHE_URL) fails (${messageOf(cause)}): until it is back, this process holds figures in its memory and counts calls by itself.`;
+      const words = `The store (CACHE_URL) fails (${messageOf(cause)}): until it is back, this process holds figures in its memory, and sends nothing under a plan that is known.`;
       onError(new StoreOutage(words, false, { cause }));
     },
     done(kind: string): void {
