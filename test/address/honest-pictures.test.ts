@@ -125,7 +125,7 @@ describe('a picture by address', () => {
   it('a picture by address is one image with a title and words for those who do not see it', async () => {
     const svg = await svgOf('ranking.svg');
     expect(svg).toMatch(/^<svg[^>]* role="img"/);
-    expect(svg).toMatch(/<title>Gross domestic product, current prices<\/title><desc>.*3 figures from/);
+    expect(svg).toMatch(/<title>Gross domestic product, current prices<\/title><desc>Gross domestic product, current prices, US dollars\. \w+ is highest with .* less\. Ranking, 3 figures\.<);
   });
 
   it('a picture by address writes numbers in words, and no number over another, for any width', async () => {

@@ -10,22 +10,31 @@ import type { Figure } from './figures.ts';
 /** Characters of a link that a reference to a source has room for. */
 const MAX_CITED_LINK = 1_000;
 
-/** Copies references to the figures of a picture. */
-export function Cite({ figures }: { readonly figures: readonly Figure[] }) {
+/** Copies what a picture tells, and references to its figures. */
+export function Cite({ figures, story }: { readonly figures: readonly Figure[]; readonly story: string }) {
   const [said, setSaid] = useState('');
-  if (figures.every(({ source }) => source === null)) return null;
-  const copy = async (style: 'TEXT' | 'BIBTEX') => {
-    const isCopied = await copied(citationsOf(figures, style, linkToPicture()));
+  const copyText = async (text: string) => {
+    const isCopied = await copied(text);
     setSaid(isCopied ? 'Copied' : 'This browser lets nothing be copied from this page.');
   };
+  const copy = (style: 'TEXT' | 'BIBTEX') => copyText(citationsOf(figures, style, linkToPicture()));
   return (
     <>
-      <button type="button" onClick={() => void copy('TEXT')}>
-        Copy citation
-      </button>
-      <button type="button" onClick={() => void copy('BIBTEX')}>
-        Copy BibTeX
-      </button>
+      {story !== '' && (
+        <button type="button" onClick={() => void copyText(story)}>
+          Copy in words
+        </button>
+      )}
+      {figures.some(({ source }) => source !== null) && (
+        <>
+          <button type="button" onClick={() => void copy('TEXT')}>
+            Copy citation
+          </button>
+          <button type="button" onClick={() => void copy('BIBTEX')}>
+            Copy BibTeX
+          </button>
+        </>
+      )}
       <span role="status">{said}</span>
     </>
   );

@@ -1,5 +1,4 @@
 import { differenceOf, percentAbove, percentOf } from '../../shared/decimals.ts';
-import type { Look } from '../looks.ts';
 import {
   type BarsPicture,
   barsOf,
@@ -9,6 +8,7 @@ import {
   momentOf,
   type Point,
 } from './picture.ts';
+import type { Look } from './plain-look.ts';
 
 /** Years, in order, that any line of a picture has a figure of. */
 export function yearsIn({ lines }: LinesPicture): readonly number[] {

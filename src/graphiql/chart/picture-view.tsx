@@ -23,6 +23,7 @@ import { othersName, posterOf } from './poster.ts';
 import { roomFor } from './room.ts';
 import { canMap, drawnOf, hasLegend, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
+import { storyOf } from './story.ts';
 import { membersByLine, ofScope, withoutMembers } from './subjects.ts';
 import { emphasise, tipsOn } from './tips.ts';
 import { useWidth } from './width.ts';
@@ -54,6 +55,7 @@ export function PictureView({
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
   const pages = useMemo(() => [...pagesOf(picture.figures)], [picture]);
+  const story = useMemo(() => storyOf(picture, shown), [picture, shown]);
   const isLined = hasLegend(picture, shown);
   const keys = useMemo(() => (isLined ? membersByLine(left) : null), [isLined, left]);
   return (
@@ -93,6 +95,7 @@ export function PictureView({
         <Frame picture={picture} shown={shown} chosen={chosen} scales={scales} colours={colours} />
       )}
       <div className="under">
+        {story !== '' && <p className="story">{story}</p>}
         {notesOf(picture, shown, isSynthetic).map((note) => (
           <p key={note}>
             <WithLinks text={note} pages={pages} />
@@ -113,7 +116,7 @@ export function PictureView({
           scales={scales}
           isSynthetic={isSynthetic}
         />
-        <Cite figures={figuresOf(picture, shown)} />
+        <Cite figures={figuresOf(picture, shown)} story={story} />
       </div>
       {picture.kind !== 'values' && <Figures picture={picture} series={series} />}
     </figure>

@@ -173,11 +173,14 @@ function inWords(value: number): string {
   return Math.abs(value) < 1e9 ? fullNumber(value) : shortNumber(value);
 }
 
-/** A number and its unit, such as `111.1 billion US dollars`, or `45 (score, 0 to 100)`. */
-export function amountOf(value: number, unit: string | null): string {
+/**
+ * A number and its unit, such as `111.1 billion US dollars`, or `45 (score, 0 to 100)`.
+ * @param number the number as it is written
+ */
+export function amountOf(value: number, unit: string | null, number = inWords(value)): string {
   const words = unitInWords(unit ?? '');
   const isNoun = !/^(score|index|ratio)\b|,/.test(words);
-  return [inWords(value), isNoun ? words : `(${words})`].filter((part) => part !== '').join(' ');
+  return [number, isNoun ? words : `(${words})`].filter((part) => part !== '').join(' ');
 }
 
 /** A unit as it is read: some sources write theirs as names of variables. */

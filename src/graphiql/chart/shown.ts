@@ -1,9 +1,10 @@
-import type { Look } from '../looks.ts';
 import { measured, rankingOf } from './measured.ts';
 import { figuresOf, type Shown } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAP_COUNTRIES, type Picture } from './picture.ts';
+import type { Look } from './plain-look.ts';
 import { scaled } from './scaled.ts';
+import { storyOf } from './story.ts';
 
 /** True if a picture has the figures of enough countries for a map. */
 export function canMap(picture: Picture): boolean {
@@ -35,13 +36,16 @@ export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
   return scaled(measured(picture, look), wantsLog);
 }
 
-/** Words a picture for people who don't see it. */
+/** Words a picture for people who don't see it: what it tells comes before its parts. */
 export function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
   const figures = figuresOf(picture, shown);
-  const [first] = figures;
-  if (first === undefined) return picture.title;
-  const least = figures.reduce((a, b) => (b.value < a.value ? b : a), first);
-  const most = figures.reduce((a, b) => (b.value > a.value ? b : a), first);
   const what = picture.kind === 'lines' ? `${picture.lines.length} lines` : shown;
-  return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}).`;
+  const parts = `${what}, ${fullNumber(figures.length)} figures`.replace(/\b1 (line|figure)s/g, '1 $1');
+  return [
+    `${picture.title}, ${picture.unit}.`,
+    storyOf(picture, shown),
+    `${parts[0]?.toUpperCase()}${parts.slice(1)}.`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
 }

@@ -7,6 +7,7 @@ import { picturesOf } from '../chart/picture.ts';
 import { PLAIN } from '../chart/plain-look.ts';
 import { roomFor } from '../chart/room.ts';
 import { canMap, drawnOf, inWords, shownAs } from '../chart/shown.ts';
+import { storyOf } from '../chart/story.ts';
 import { looksDark } from '../view.ts';
 import '../chart/chart.css';
 
@@ -20,12 +21,14 @@ export function drawFirst(place: Element, query: string, data: unknown, isSynthe
   const shown = shownAs(picture, PLAIN, canMap(picture));
   const drawn = drawnOf(picture, shown, PLAIN);
   if (drawn.kind === 'values') return;
+  const story = storyOf(drawn, shown);
   const charts = element('div', 'charts');
   const figure = element('figure', 'picture');
   const frame = element('div', `frame ${shown}`);
   const under = element(
     'div',
     'under',
+    ...(story === '' ? [] : [element('p', 'story', story)]),
     ...notesOf(drawn, shown, isSynthetic).map((note) => element('p', '', note)),
   );
   const caption = element(
