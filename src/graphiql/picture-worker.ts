@@ -36,7 +36,7 @@ import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from '.
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
 import { svgElement } from './chart/plot.ts';
-import { asXml, framed, type Poster, posterOf } from './chart/poster.ts';
+import { asXml, edgeOf, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
 import type { Look } from './looks.ts';
@@ -126,7 +126,12 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
     said: { title, subtitle, notes, words: wordsOf(pairs, x, y), otherPictures: [] },
     draw(at, ...further) {
       const { width, colours } = at;
-      const drawing = drawScatter(pairs, x, y, { width: width - 48, colours, isLog, isAlone: true });
+      const drawing = drawScatter(pairs, x, y, {
+        width: width - 2 * edgeOf(width),
+        colours,
+        isLog,
+        isAlone: true,
+      });
       const words = wordsOf(pairs, x, y);
       return framed({ title, subtitle, legend: null, drawing, words, notes: [...notes, ...further] }, at);
     },

@@ -25,7 +25,7 @@ const ENTRY = `
   import { originOf } from '${CHART}notes.ts';
   import { picturesOf } from '${CHART}picture.ts';
   import { PLAIN } from '${CHART}plain-look.ts';
-  import { framed, posterOf } from '${CHART}poster.ts';
+  import { edgeOf, framed, posterOf } from '${CHART}poster.ts';
   import { canMap, drawnOf, shownAs } from '${CHART}shown.ts';
   import { alone, ofScope, withoutMembers } from '${CHART}subjects.ts';
 
@@ -52,7 +52,7 @@ const ENTRY = `
   function scatter(pictures, look, at) {
     const [x, y] = mappedIn(pictures);
     const { pairs, isLog, remarks } = scaledPairs(x, y, null, look.isLog);
-    const drawing = drawScatter(pairs, x, y, { width: at.width - 48, colours: at.colours, isLog, isAlone: true });
+    const drawing = drawScatter(pairs, x, y, { width: at.width - 2 * edgeOf(at.width), colours: at.colours, isLog, isAlone: true });
     const notes = [...originOf(pairs.flatMap((pair) => [pair.x, pair.y]), true), ...remarks];
     return framed({ title: titleOf(x, y), subtitle: subtitleOf(pairs, null), legend: null, drawing, words: wordsOf(pairs, x, y), notes }, at);
   }
@@ -229,19 +229,19 @@ const PICTURES: readonly (readonly [
     series('"KE", "ZA"', HUGE),
     { kind: 'lines', isLog: true },
     'width=320',
-    [/1 quadrillion 2 quadrillion .*10 quadrillion ↑ international dollars 1990 2025/],
+    [/1 quadrillion 2 quadrillion .*10 quadrillion ↑ international dollars 2000 2020/],
   ],
   [
     series(THREE, HUGE),
     { kind: 'small-pictures' },
     'width=320',
-    [/ 1 to 7 quadrillion 1 to 7 quadrillion −7 to −1 quadrillion /],
+    [/ 1 to 7 quadrillion −7 to −1 quadrillion 1 to 7 quadrillion /],
   ],
   [
     series(THREE, HUGE),
     { kind: 'lines', measure: 'index', base: 2000 },
     '',
-    [/ 10 20 .* 120 ↑ index, 2000 = 100/],
+    [/ 0 20 .* 120 ↑ index, 2000 = 100/],
   ],
   // Where ticks and numbers have no room for words, the axis has them.
   [series(THREE, HUGE), {}, 'width=320', [/^(?!.*\d quadrillion).*↑ international dollars, in quadrillions/]],

@@ -125,7 +125,9 @@ describe('a picture by address', () => {
   it('a picture by address is one image with a title and words for those who do not see it', async () => {
     const svg = await svgOf('ranking.svg');
     expect(svg).toMatch(/^<svg[^>]* role="img"/);
-    expect(svg).toMatch(/<title>Gross domestic product, current prices<\/title><desc>Gross domestic product, current prices, US dollars\. \w+ is highest with .* less\. Ranking, 3 figures\.<);
+    expect(svg).toMatch(
+      /<title>Gross domestic product, current prices<\/title><desc>Gross domestic product, current prices, US dollars\. \w+ is highest with .* less\. Ranking, 3 figures\.</,
+    );
   });
 
   it('a picture by address writes numbers in words, and no number over another, for any width', async () => {
@@ -201,5 +203,33 @@ describe('a picture by address', () => {
     const [longest, other] = [0, 1].map((i) => (wide.bars[i] ?? 0) / (wide.bars[0] ?? 1));
     expect(narrow.bars[0]).toBeGreaterThan(50);
     expect((narrow.bars[1] ?? 0) / (narrow.bars[0] ?? 1)).toBeCloseTo((other ?? 0) / (longest ?? 1), 1);
+  });
+
+  it('a picture by address gives a telephone most of its width for lines and bars, and names each once', async () => {
+    const spanOf = (places: readonly number[]) => Math.max(...places) - Math.min(...places);
+    const lines = await svgOf('bands.svg?width=320');
+    const paths = [
+      ...lines.matchAll(/<path[^>]* data-line="[^"]*"[^>]*>|<path[^>]*stroke="#\w+"[^>]* d="(M[^"]*)"/g),
+    ];
+    const places = paths.flatMap(([path]) => [...path.matchAll(/[ML]([\d.]+),/g)].map(([, x]) => Number(x)));
+    expect(spanOf(places)).toBeGreaterThan(0.7 * 320);
+    for (const name of ['Kenya', 'Nigeria', 'Ghana', 'South Africa'])
+      expect(textsOf(lines).filter((text) => text === name)).toEqual([name]);
+    const ranking = await svgOf('ranking.svg?width=320');
+    const [, bars = ''] = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(ranking) ?? [];
+    const lengths = [...bars.matchAll(/ width="([\d.]+)"/g)].map(([, at]) => Number(at));
+    expect(Math.max(...lengths)).toBeGreaterThan(0.6 * 320);
+    for (const name of ['Kenya', 'Nigeria', 'Eritrea'])
+      expect(textsOf(ranking).filter((text) => text === name)).toEqual([name]);
+  });
+
+  it('a picture by address has its values begin at zero, or says where they begin', async () => {
+    expect(textsOf(await svgOf('all.svg'))).toEqual(expect.arrayContaining(['↑ persons', '0']));
+    const bands = textsOf(await svgOf('bands.svg'));
+    const [, from] = /^↑ years, from (\d+)$/.exec(bands.find((text) => text.startsWith('↑')) ?? '') ?? [];
+    expect(Number(from)).toBeGreaterThan(20);
+    expect(bands.map(Number).filter((value) => value < Number(from))).toEqual([]);
+    expect(textsOf(await svgOf('bands.svg?picture.isLog=true')).join()).not.toContain(', from');
+    expect(textsOf(await svgOf('bands.svg?picture.measure=difference')).join()).not.toContain(', from');
   });
 });

@@ -18,17 +18,22 @@ import {
   tickLabels,
   unitInWords,
 } from './plot.ts';
-import { CHARACTER, widthOf } from './text-width.ts';
+import { CHARACTER, fitted, NARROW, widthOf } from './text-width.ts';
 
+/** Pixels from one bar to the next, and those of a narrow picture, with a line of words above each. */
 const BAR_HEIGHT = 20;
+const NARROW_BAR_HEIGHT = 36;
+const WORDS_HEIGHT = 17;
+/** Pixels beside the bars of a narrow picture. */
+const NARROW_MARGIN = 8;
 /** Least room for a number beside a bar, in pixels. */
 const NUMBER_WIDTH = 58;
 /** Part of the width that the bars have at the least: with less, the axis says the scale of the numbers for all. */
 const BARS_SHARE = 0.35;
 
 /** Height of bars and their axis, in pixels. */
-export const barsHeight = ({ bars }: Pick<BarsPicture, 'bars'>): number =>
-  Math.min(bars.length, MAX_BARS) * BAR_HEIGHT + 62;
+export const barsHeight = ({ bars }: Pick<BarsPicture, 'bars'>, isNarrow: boolean): number =>
+  Math.min(bars.length, MAX_BARS) * (isNarrow ? NARROW_BAR_HEIGHT : BAR_HEIGHT) + 62;
 
 /** Returns the reach of the scale: bars of one year are as long as they would be in another, and those of zeros have no length. */
 function reachOf(
@@ -47,18 +52,21 @@ function reachOf(
 export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | null = null): Plotted {
   const { bars, unit, scaleOf, isLatest = true } = picture;
   const { width, colours } = look;
+  const isNarrow = width < NARROW;
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
   type Row = (typeof shown)[number];
   const mostCharacters = Math.floor((width * 0.36) / CHARACTER);
   const byLabel = Map.groupBy(bars, labelOf);
-  const names = shown.map(({ figure }) => {
+  const wholeNames = shown.map(({ figure }) => {
     const label = labelOf(figure);
     const isAlone = byLabel.get(label)?.length === 1 || figure.source === null;
-    return shortened(isAlone ? label : `${label}, ${sourceNameOf(figure)}`, mostCharacters);
+    return isAlone ? label : `${label}, ${sourceNameOf(figure)}`;
   });
+  const names = wholeNames.map((name) => shortened(name, mostCharacters));
   const hasNegative = shown.some(({ figure }) => figure.value < 0);
   const hasPositive = shown.some(({ figure }) => figure.value > 0);
-  const marginLeft = Math.max(0, ...names.map(widthOf)) + 14;
+  const namesWidth = Math.max(0, ...names.map(widthOf)) + 14;
+  const marginLeft = isNarrow ? NARROW_MARGIN : namesWidth;
   const ticks = Math.max(2, (width - marginLeft) / 90);
   const value = ({ figure }: Row) => figure.value;
   const values = shown.map(value);
@@ -72,10 +80,10 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
   const longest = Math.max(0, ...shown.map((row) => numberOf(row).length));
   const numberWidth = Math.max(NUMBER_WIDTH, longest * CHARACTER + 6);
   const sides = [hasNegative, hasPositive].filter(Boolean).length;
-  const barsWidth = width - marginLeft - 16 - sides * numberWidth;
+  const barsWidth = width - namesWidth - 16 - sides * numberWidth;
   const shared = scale === null && barsWidth < width * BARS_SHARE ? sharedScale(values) : null;
   if (shared !== null) return drawBars(picture, look, shared);
-  const numbers = (rows: readonly Row[], isAbove: boolean) =>
+  const besideBars = (rows: readonly Row[], isAbove: boolean) =>
     Plot.text(rows, {
       x: value,
       y: 'row',
@@ -84,13 +92,27 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
       dx: isAbove ? 4 : -4,
       fill: colours.text,
     });
+  const aboveBars = (side: 'left' | 'right', text: (row: Row) => string) =>
+    Plot.text(shown, {
+      frameAnchor: side,
+      y: 'row',
+      text,
+      textAnchor: side === 'left' ? 'start' : 'end',
+      dx: side === 'left' ? 3 : 0,
+      dy: (WORDS_HEIGHT - NARROW_BAR_HEIGHT) / 2,
+      fill: colours.text,
+      ...inGroup('above'),
+    });
+  const nameAbove = (row: Row) =>
+    fitted(wholeNames[Number(row.row)] ?? '', width - 2 * NARROW_MARGIN - widthOf(numberOf(row)) - 10);
+  const insetTop = isNarrow ? WORDS_HEIGHT : 0;
   const old = shown.filter(({ figure }) => isOld(figure, newest));
   const striped = idIn(look, 'stripes');
   const svg = plotted(
     {
-      height: barsHeight({ bars }),
+      height: barsHeight({ bars }, isNarrow),
       marginLeft,
-      marginRight: 16,
+      marginRight: isNarrow ? NARROW_MARGIN : 16,
       marginTop: 34,
       x: {
         axis: 'top',
@@ -99,15 +121,15 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
         ...reachOf(values, scaleOf),
         ticks,
         tickFormat: label,
-        insetLeft: hasNegative ? numberWidth : 0,
-        insetRight: hasPositive ? numberWidth : 0,
+        insetLeft: hasNegative && !isNarrow ? numberWidth : 0,
+        insetRight: hasPositive && !isNarrow ? numberWidth : 0,
       },
       y: {
         label: null,
         domain: shown.map(({ row }) => row),
-        tickFormat: (row: string) => names[Number(row)] ?? '',
+        ...(isNarrow ? { axis: null } : { tickFormat: (row: string) => names[Number(row)] ?? '' }),
         tickSize: 0,
-        padding: 0.2,
+        padding: isNarrow ? 0.1 : 0.2,
       },
       marks: [
         Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks }),
@@ -116,16 +138,17 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
           y: 'row',
           fill: ({ figure }: Row) => (figure.value < 0 ? colours.below : colours.above),
           fillOpacity: ({ figure }: Row) => (figure.isModelled ? 0.55 : 1),
+          insetTop,
         }),
-        Plot.barX(old, { x: value, y: 'row', fill: `url(#${striped})`, ...inGroup('old') }),
-        numbers(
-          shown.filter(({ figure }) => figure.value >= 0),
-          true,
-        ),
-        numbers(
-          shown.filter(({ figure }) => figure.value < 0),
-          false,
-        ),
+        Plot.barX(old, { x: value, y: 'row', insetTop, fill: `url(#${striped})`, ...inGroup('old') }),
+        ...(isNarrow
+          ? [aboveBars('left', nameAbove), aboveBars('right', numberOf)]
+          : [true, false].map((isAbove) =>
+              besideBars(
+                shown.filter(({ figure }) => figure.value >= 0 === isAbove),
+                isAbove,
+              ),
+            )),
         Plot.ruleX([0], { stroke: colours.muted }),
       ],
     },

@@ -15,7 +15,7 @@ import {
   tickLabels,
   unitInWords,
 } from './plot.ts';
-import { CHARACTER, widthOf } from './text-width.ts';
+import { CHARACTER, NARROW, widthOf } from './text-width.ts';
 import { timeTicks } from './time-axis.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
@@ -25,6 +25,7 @@ const FADED = { line: 0.2, name: 0.6 };
 const LABEL_HEIGHT = 14;
 /** Unless its labels need more. */
 const AXIS: LeftAxis = { left: 62, scale: null };
+const NARROW_AXIS: LeftAxis = { left: 30, scale: null };
 /** Points that are each drawn, at the most; beyond, only those that a line doesn't show. */
 const MAX_DOTS = 1000;
 /** Pixels between the points of a line, below which they would hide it. */
@@ -58,7 +59,7 @@ export function drawLines(
   picture: LinesPicture,
   chosen: readonly string[],
   look: Look,
-  axis = AXIS,
+  axis = look.width < NARROW ? NARROW_AXIS : AXIS,
 ): Plotted {
   const { width, colours } = look;
   const { left: marginLeft } = axis;
@@ -69,17 +70,22 @@ export function drawLines(
     ({ name, points: ownPoints }) =>
       (top.length <= MAX_BANDS || name === focus) && ownPoints.some(({ low }) => low !== null),
   );
-  const labels = endLabels(top, width);
+  // On a telephone the legend alone has the names: both would leave a third of the width to the lines.
+  const isNamed = top.length > 1 && (width >= NARROW || look.hasLegend === false);
+  const labels = isNamed ? endLabels(top, width) : [];
   const isFaded = (name: string) => focus !== null && focus !== name;
   const opacityOf = (name: string) => (isFaded(name) ? FADED.line : 1);
   const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
   const height = Math.round(Math.min(520, look.room ?? 520, Math.max(260, width * 0.5)));
-  const marginRight = top.length > 1 ? Math.max(...labels.map(widthOf)) + 18 : 16;
+  const marginRight = isNamed ? Math.max(...labels.map(widthOf)) + 18 : 16;
   const { ticks, labelOf, domain } = timeTicks(all, width - marginLeft - marginRight);
   const present = points.filter(({ value }) => value !== null);
   const mostPoints = Math.max(...top.map((line) => line.points.length));
   const isRoomy = present.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - marginLeft - marginRight;
   const withDots = isRoomy ? present : top.flatMap(alone);
+  const bounds = bounded.flatMap((line) => line.points.flatMap(({ low, high }) => [low, high]));
+  const values = [...all.map(({ value }) => value), ...bounds].filter((value) => value !== null);
+  const { isFromZero, begin } = picture.isLog ? LOG : beginOf(values, axis);
   const svg = plotted(
     {
       height,
@@ -88,9 +94,10 @@ export function drawLines(
       marginRight,
       x: { domain, ticks, tickFormat: labelOf, label: null, inset: 6 },
       y: {
-        label: axisWords(unitInWords(picture.unit), width, axis.scale),
+        label: axisWords(unitInWords(picture.unit), width, axis.scale, begin),
         labelAnchor: 'top',
         nice: true,
+        zero: isFromZero,
         ticks: height / 56,
         tickFormat: tickLabels(axis),
         type: picture.isLog ? 'log' : 'linear',
@@ -138,7 +145,7 @@ export function drawLines(
   );
   const roomier = roomierAxis(svg, axis, look);
   if (roomier !== null) return drawLines(picture, chosen, look, roomier);
-  if (top.length > 1) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, isFaded });
+  if (isNamed) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, isFaded });
   nameParts(svg, 'g.top path', top);
   nameParts(svg, 'g.others path', rest);
   const [x, y] = [svg.scale('x'), svg.scale('y')];
@@ -151,6 +158,20 @@ export function drawLines(
     areRows: false,
   };
   return svg;
+}
+
+const LOG = { isFromZero: false, begin: '' };
+
+/**
+ * An axis begins at zero if the least value is below a third of the most; otherwise it says where it begins, as long as nothing is
+ * below zero.
+ */
+function beginOf(values: readonly number[], axis: LeftAxis): typeof LOG {
+  const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const most = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  if (least <= 0 || least < most / 3) return { isFromZero: least > 0, begin: '' };
+  const [from = 0] = Plot.scale({ y: { type: 'linear', domain: [least, most], nice: true } })?.domain ?? [];
+  return { isFromZero: false, begin: from > 0 ? `from ${tickLabels(axis)(from, 0, [from, most])}` : '' };
 }
 
 /** Names at the ends of lines, or the codes of their countries where names would leave too little room. */

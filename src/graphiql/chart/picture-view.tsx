@@ -126,7 +126,8 @@ export function PictureView({
 /** Keeps the room of bars that are still to be drawn; other pictures have that of the style sheet. */
 function leastOf(picture: LinesPicture | BarsPicture, shown: Shown) {
   if (picture.kind !== 'bars' || shown !== 'ranking') return {};
-  return { '--least': `${barsHeight(picture)}px` } as object;
+  const [wide, narrow] = [false, true].map((isNarrow) => `${barsHeight(picture, isNarrow)}px`);
+  return { '--least': wide, '--least-narrow': narrow } as object;
 }
 
 type Scales = Pick<Look, 'isShared' | 'focus'>;

@@ -20,6 +20,8 @@ export interface Look {
   readonly isShared?: boolean;
   /** Name of the line that stands out: the others are faded. */
   readonly focus?: string | null;
+  /** False if no legend names the lines. */
+  readonly hasLegend?: boolean;
   /** True if no other picture stands beside it: the same picture is the same text then. */
   readonly isAlone?: boolean;
 }
@@ -56,10 +58,10 @@ export const tickLabels =
           ticks.map((tick) => tick / scale.step),
         );
 
-/** Words of an axis, shortened to the width that there is, and the scale of its values. */
-export function axisWords(words: string, width: number, scale: NumberScale | null): string {
-  const parts = [scale === null ? '' : `in ${scale.words}`];
-  const room = width / CHARACTER - 4 - (parts[0]?.length ?? 0);
+/** Words of an axis, shortened to the width that there is, the scale of its values, and where it begins, unless that is zero. */
+export function axisWords(words: string, width: number, scale: NumberScale | null, begin = ''): string {
+  const parts = [scale === null ? '' : `in ${scale.words}`, begin];
+  const room = width / CHARACTER - 4 - parts.join('').length;
   return [shortened(words, room), ...parts].filter((part) => part !== '').join(', ');
 }
 

@@ -5,12 +5,17 @@ import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
 import { type Look, type Plotted, svgElement, wrappedWithin } from './plot.ts';
 import { hasLegend, inWords } from './shown.ts';
+import { fitted, NARROW } from './text-width.ts';
 import type { Spots } from './tips.ts';
 
 /** A picture that stands for itself, in pixels; files are as wide for any width of the pane. */
 const WIDTH = 960;
-const EDGE = 24;
+/** Pixels around a picture: a narrow one has none to lose. */
+export const edgeOf = (width: number): number => (width < NARROW ? 12 : 24);
+/** Pixels of the width that words leave free, since letters of some fonts are wider than others. */
+const WORDS_EDGE = 48;
 const LEGEND_LINE = 20;
+const LEGEND_SIZE = 13;
 
 /** Looks of a picture that stands for itself. */
 interface PosterLook {
@@ -35,7 +40,7 @@ export function posterOf(
   look = FILE,
 ): Poster | null {
   const { colours } = look;
-  const width = look.width - 2 * EDGE;
+  const width = look.width - 2 * edgeOf(look.width);
   const drawing = draw(picture, shown, chosen, { ...scales, width, colours, isAlone: true });
   if (drawing === null || picture.kind === 'values') return null;
   return framed(
@@ -70,6 +75,7 @@ export function framed(
   { title: ownTitle, subtitle: below, legend, drawing, words, notes }: Framed,
   { width, colours, isBare, heading = null }: PosterLook,
 ): Poster {
+  const edge = edgeOf(width);
   const title = heading ?? ownTitle;
   const subtitle = title === ownTitle ? below : [ownTitle, below].filter((part) => part !== '').join(', ');
   const poster = svgElement('svg', {
@@ -80,12 +86,12 @@ export function framed(
     fill: colours.text,
   });
   poster.append(svgElement('title', {}, title), svgElement('desc', {}, words));
-  let y = isBare ? 0 : EDGE;
+  let y = isBare ? 0 : edge;
   const write = (text: string, size: number, attributes: Readonly<Record<string, string>> = {}) => {
     if (isBare) return;
-    for (const line of wrappedWithin(text, (width - 2 * EDGE) / (size * 0.55))) {
+    for (const line of wrappedWithin(text, (width - WORDS_EDGE) / (size * 0.55))) {
       y += size * 1.35;
-      poster.append(svgElement('text', { x: EDGE, y, 'font-size': size, ...attributes }, line));
+      poster.append(svgElement('text', { x: edge, y, 'font-size': size, ...attributes }, line));
     }
   };
   const ground = svgElement('rect', { width, fill: colours.ground });
@@ -94,22 +100,22 @@ export function framed(
   write(subtitle, 14, { fill: colours.muted, class: 'subtitle' });
   y += 10;
   if (legend !== null) {
-    legend.legend.setAttribute('transform', `translate(${EDGE},${y})`);
+    legend.legend.setAttribute('transform', `translate(${edge},${y})`);
     poster.append(legend.legend);
     y += legend.height;
   }
-  drawing.setAttribute('x', String(EDGE));
+  drawing.setAttribute('x', String(edge));
   drawing.setAttribute('y', String(y));
   poster.append(drawing);
   const { all, areRows } = drawing.spots;
   const top = y;
   y += Number(drawing.getAttribute('height')) + 4;
   for (const note of notes) write(note, 12, { fill: colours.muted, class: 'note' });
-  const total = Math.ceil(y + (isBare ? 0 : EDGE));
+  const total = Math.ceil(y + (isBare ? 0 : edge));
   poster.setAttribute('height', String(total));
   poster.setAttribute('viewBox', `0 0 ${width} ${total}`);
   ground.setAttribute('height', String(total));
-  const spots = { all: all.map((spot) => ({ ...spot, x: spot.x + EDGE, y: spot.y + top })), areRows };
+  const spots = { all: all.map((spot) => ({ ...spot, x: spot.x + edge, y: spot.y + top })), areRows };
   return Object.assign(poster, { spots });
 }
 
@@ -128,9 +134,10 @@ function lineLegend(
   colours: Colours,
 ) {
   const { top, rest, colourOf } = lineColours(picture, chosen, colours);
-  const entries = top.map(({ name }) => ({ name, line: name, colour: colourOf(name) }));
+  const most = ((width - 36) * 12) / LEGEND_SIZE;
+  const entries = top.map(({ name }) => ({ name: fitted(name, most), line: name, colour: colourOf(name) }));
   if (rest.length > 0) entries.push({ name: othersName(rest.length), line: '', colour: colours.other });
-  const legend = svgElement('g', { class: 'legend', 'font-size': 13 });
+  const legend = svgElement('g', { class: 'legend', 'font-size': LEGEND_SIZE });
   let x = 0;
   let y = LEGEND_LINE;
   for (const { name, line, colour } of entries) {

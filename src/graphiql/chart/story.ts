@@ -1,5 +1,5 @@
 import { differenceOf } from '../../shared/decimals.ts';
-import { figuresOf, type Shown } from './notes.ts';
+import type { Shown } from './notes.ts';
 import { shortNumber } from './numbers.ts';
 import { type LinesPicture, type Picture, type Point, timeOf } from './picture.ts';
 import { amountOf, labelOf } from './plot.ts';
@@ -21,7 +21,8 @@ export function storyOf(picture: Picture, shown: Shown): string {
     const [only] = picture.lines;
     return picture.lines.length > 1 || only === undefined ? ofLines(picture) : ofOne(picture);
   }
-  const figures = figuresOf(picture, shown);
+  // Values that no scale can hold are told of elsewhere.
+  const figures = shown === 'map' && picture.map !== null ? picture.map : picture.bars;
   return ofSeveral(
     figures.map((figure) => ({ name: labelOf(figure), value: figure.value, time: timeOf(figure) })),
     picture.unit,

@@ -12,3 +12,14 @@ const WIDTHS: readonly (readonly [RegExp, number])[] = [
 export function widthOf(name: string): number {
   return [...name].reduce((sum, letter) => sum + (WIDTHS.find(([some]) => some.test(letter))?.[1] ?? 7.7), 0);
 }
+
+/** Pixels below which a picture is that of a telephone: names stand above bars, and those of lines in the legend alone. */
+export const NARROW = 520;
+
+/** The longest beginning of a text that has room in so many pixels, with an ellipsis for the missing rest. */
+export function fitted(text: string, pixels: number): string {
+  if (widthOf(text) <= pixels) return text;
+  const letters = [...text];
+  while (letters.length > 1 && widthOf(`${letters.join('')}…`) > pixels) letters.pop();
+  return `${letters.join('').trimEnd()}…`;
+}

@@ -42,7 +42,8 @@ export function drawFirst(place: Element, query: string, data: unknown, isSynthe
   figure.append(caption, frame, under);
   charts.append(figure);
   place.replaceChildren(charts);
-  const look = { width: frame.clientWidth, room: roomFor(frame), colours: looksDark() ? DARK : LIGHT };
+  const colours = looksDark() ? DARK : LIGHT;
+  const look = { width: frame.clientWidth, room: roomFor(frame), colours, hasLegend: false };
   const svg = draw(drawn, shown, [], look);
   if (svg !== null) frame.append(svg);
   svg?.setAttribute('aria-hidden', 'true');
