@@ -454,14 +454,23 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
   const sign = direction === 'ASC' ? -1 : 1;
   const { operands } = context.loaders.observations;
   return mapValue(existing, (codes) => {
-    const rowsByGroup = [...Map.groupBy(rows.filter(isNational), groupOf).values()];
-    const grouping = madeInTurns(context, rowsByGroup, (some): RankGroup => {
-      const [first] = some as [ObservationRecord];
-      return {
-        rows: some,
-        wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
-      };
+    const byName = new Map<string, ObservationRecord[]>();
+    const naming = madeInTurns(context, rows, (row) => {
+      if (!isNational(row)) return;
+      const name = groupOf(row);
+      const some = byName.get(name);
+      if (some === undefined) byName.set(name, [row]);
+      else some.push(row);
     });
+    const grouping = mapValue(naming, () =>
+      madeInTurns(context, [...byName.values()], (some): RankGroup => {
+        const [first] = some as [ObservationRecord];
+        return {
+          rows: some,
+          wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
+        };
+      }),
+    );
     return mapValue(grouping, (groups) => {
       const wanted = groups.flatMap((group) => group.wanted);
       const answered = operands.preferLatest(wanted);
@@ -486,18 +495,19 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
     return mapValue(finding, (found) => {
       const counterparts = found.flat();
       return mapValue(latestOf(wanted, counterparts, context), (latest) => {
-        const rivals = new Map(
-          groups.map((group, i) => [
-            groupOf(group.rows[0] as ObservationRecord),
-            rivalsOf(group, found[i] as readonly Counterpart[], latest),
-          ]),
-        );
-        return madeInTurns(context, rows, (row, parent) => {
-          const among = rivals.get(groupOf(row));
-          if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
-          const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
-          return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
+        const rivals = new Map<string, ReturnType<typeof rivalsOf>>();
+        const naming = madeInTurns(context, groups, (group, i) => {
+          const among = rivalsOf(group, found[i] as readonly Counterpart[], latest);
+          rivals.set(groupOf(group.rows[0] as ObservationRecord), among);
         });
+        return mapValue(naming, () =>
+          madeInTurns(context, rows, (row, parent) => {
+            const among = rivals.get(groupOf(row));
+            if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
+            const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
+            return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
+          }),
+        );
       });
     });
   }
