@@ -16,6 +16,9 @@ export function mendMarkup(root: Element): void {
       const better = TITLES[title.textContent ?? ''];
       if (better !== undefined) title.textContent = better;
     }
+    // A build leaves of the names of icons what stands in its place: a tip would say "tl icon".
+    for (const title of root.querySelectorAll('svg > title'))
+      if (/^\S{1,3} icon$/.test(title.textContent ?? '')) title.textContent = '';
     for (const stop of root.querySelectorAll('.find-widget:not(.visible) [tabindex="0"]')) {
       stop.setAttribute('tabindex', '-1');
       stop.setAttribute('data-stop', '');

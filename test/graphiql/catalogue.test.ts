@@ -77,6 +77,11 @@ describe('a search', () => {
   const KEYS = ['rainfall_mm', 'trained_teachers', 'gdp_growth', 'gdp_per_capita', 'under5_mortality'];
   it.for([
     ['rain', ['rainfall_mm']],
+    ['rianfall', ['rainfall_mm']],
+    ['mortalty', ['under5_mortality']],
+    ['gdp groth', ['gdp_growth']],
+    ['grwht', []],
+    ['xgdp', []],
     ['gdp', ['gdp_growth', 'gdp_per_capita']],
     ['capita gdp', ['gdp_per_capita']],
     ['Child deaths', ['under5_mortality']],

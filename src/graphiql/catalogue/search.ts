@@ -66,19 +66,34 @@ const IN_NAME = 0;
 const BEGINS_NAME = 1;
 const BEGINS_ABOUT = 4;
 const BY_SYNONYM = 3;
+const MISTYPED = 6;
+
+/** Letters of a word from which on one of them may be wrong, and two. */
+const FORGIVEN = { one: 4, two: 8 };
 
 /**
  * Rows that have all words of a query, or their synonyms, the nearest first. A word is found if one begins
- * with it: `rain` finds rainfall, and no trained teachers.
+ * with it: `rain` finds rainfall, and no trained teachers. If there is none, words may be mistyped: `populaton`.
  */
 export function searched<T>(all: readonly T[], query: string, of: (one: T) => Searched): readonly T[] {
   const words = wordsIn(query);
   if (words.length === 0) return all;
+  const found = rowsOf(all, query, of, placeOf);
+  return found.length > 0 ? found : rowsOf(all, query, of, forgivenPlaceOf);
+}
+
+function rowsOf<T>(
+  all: readonly T[],
+  query: string,
+  of: (one: T) => Searched,
+  place: typeof placeOf,
+): readonly T[] {
+  const words = wordsIn(query);
   return all
     .flatMap((one) => {
       const { name, about } = of(one);
       const places = [wordsIn(name), wordsIn(about)] as const;
-      const positions = words.map((word) => placeOf(word, places));
+      const positions = words.map((word) => place(word, places));
       if (positions.includes(null)) return [];
       const isBegun = name.toLowerCase().startsWith(query.trim().toLowerCase());
       return [{ one, cost: isBegun ? -1 : positions.reduce<number>((sum, n) => sum + (n ?? 0), 0) }];
@@ -97,6 +112,35 @@ function placeOf(word: string, places: Places): number | null {
   const synonyms = SYNONYMS[word] ?? SYNONYMS[singular] ?? [];
   const isThere = (one: string) => [...name, ...about].some((candidate) => candidate.startsWith(one));
   return synonyms.some((other) => wordsIn(other).every(isThere)) ? BY_SYNONYM : null;
+}
+
+function forgivenPlaceOf(word: string, places: Places): number | null {
+  const most = word.length >= FORGIVEN.two ? 2 : word.length >= FORGIVEN.one ? 1 : 0;
+  const isMeant = (one: string) => one[0] === word[0] && errorsIn(word, one) <= most;
+  return placeOf(word, places) ?? (most > 0 && places[0].some(isMeant) ? MISTYPED : null);
+}
+
+/** Letters that are missing, wrong or too many in a word, against the beginning of another that is nearest to it. */
+function errorsIn(word: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  let before = row;
+  for (let i = 1; i <= word.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const isSame = word[i - 1] === other[j - 1];
+      const isTurned = i > 1 && j > 1 && word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1];
+      next.push(
+        Math.min(
+          (row[j] ?? 0) + 1,
+          (next[j - 1] ?? 0) + 1,
+          (row[j - 1] ?? 0) + (isSame ? 0 : 1),
+          isTurned ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    [before, row] = [row, next];
+  }
+  return Math.min(...row);
 }
 
 function directPlaceOf(word: string, [name, about]: Places): number | null {

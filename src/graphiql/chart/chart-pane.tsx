@@ -98,11 +98,15 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
           {clockTime(before.at)}.
         </p>
       )}
-      {isTable && pictures.length === 0 && (
-        <p>
-          The last response holds no figures with a <code>value</code>, so there is nothing to draw.
-        </p>
-      )}
+      {isTable &&
+        pictures.length === 0 &&
+        (answer.data == null && (answer.errors ?? []).length > 0 ? (
+          <p>This run was refused or failed: Errors says why.</p>
+        ) : (
+          <p>
+            The last response holds no figures with a <code>value</code>, so there is nothing to draw.
+          </p>
+        ))}
       {undrawn !== '' && !isTable && <p role="note">No figures of any country: {undrawn}.</p>}
       {isTable ? (
         <AnswerTable lists={lists} removed={removed} isSynthetic={isSynthetic} />

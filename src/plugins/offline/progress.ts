@@ -28,7 +28,7 @@ export function createProgress(
       if (planned === null || json) return;
       const left = Math.max(0, planned.calls - calls);
       const inAll = Math.max(planned.calls, calls);
-      const words = `${calls} of ${inAll} calls, ${figures} figures, ${timeOf(left / planned.requestsPerMinute)} left`;
+      const words = `${calls} of ${counted(inAll, 'call')}, ${counted(figures, 'figure')}, ${timeOf(left / planned.requestsPerMinute)} left`;
       note(
         isTerminal
           ? `\r[${'#'.repeat(Math.floor((BAR * calls) / inAll)).padEnd(BAR)}] ${words}\u001b[K`
@@ -71,8 +71,8 @@ function wordsOf(shown: ReturnType<typeof priceShown>): string {
   const { calls, figures, cached, operations, plan, requestsPerMinute, monthlyRequests } = shown;
   const assumed = shown.isPlanAssumed ? ', assumed: --plan names another' : '';
   return [
-    `${figures} figures and series, ${cached} of them cached; ${operations} operation(s)`,
-    `Up to ${calls} calls: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${shown.callsThisMonth} are spent`,
+    `${figures} figures and series, ${cached} of them cached; ${counted(operations, 'operation')}`,
+    `Up to ${counted(calls, 'call')}: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${shown.callsThisMonth} are spent`,
     ...(shown.hasSeries
       ? [
           `Series are taken to have up to ${ASSUMED_SERIES_ROWS} figures. No further call is sent without being asked for`,
@@ -90,7 +90,7 @@ function billOf(
   const routes = Object.entries(byRoute).map(([route, count]) => `  ${String(count).padStart(6)}  ${route}`);
   const failures = Object.entries(errors).map(([code, count]) => `  ${String(count).padStart(6)}  ${code}`);
   return [
-    `${calls} calls in ${timeOf(minutes)}, ${figures} figures; ${quota.callsThisMonth} calls this month`,
+    `${counted(calls, 'call')} in ${timeOf(minutes)}, ${counted(figures, 'figure')}; ${counted(quota.callsThisMonth, 'call')} this month`,
     ...routes,
     ...(failures.length === 0 ? [] : ['could not be fetched:', ...failures]),
     ...remarks,
@@ -99,9 +99,12 @@ function billOf(
   ].join('\n');
 }
 
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 function timeOf(minutes: number): string {
   const whole = Math.ceil(minutes);
+  if (whole === 0) return 'less than a minute';
   return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
 }

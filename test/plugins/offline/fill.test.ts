@@ -53,7 +53,7 @@ describe('fill', () => {
     const { code, stderr, stdout } = await filling.fill(options);
     expect([code, stdout, filling.sandbox.log.map(({ path }) => path)]).toEqual([4, '', []]);
     expect(stderr).toMatch(/^8 figures and series, 0 of them cached/);
-    expect(stderr).toMatch(/Up to \d+ calls: \d+ min at 5 a minute \(plan free, assumed/);
+    expect(stderr).toMatch(/Up to 2 calls: less than a minute at 5 a minute \(plan free, assumed/);
     const told = JSON.parse((await filling.fill({ ...options, json: true })).stdout);
     expect(told).toMatchObject({ price: { plan: 'free', requestsPerMinute: 5, cached: 0 }, bill: null });
   });
