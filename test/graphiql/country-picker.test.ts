@@ -31,10 +31,10 @@ const WITH_FIGURES = [...LESSONS, ...SAMPLES.flatMap(({ samples }) => samples)].
   ({ query }) => /observations?\b/.test(query) && !/tickers|noSuchKey|no such key/.test(query),
 );
 
-/** Names of countries that the drawings and tables of the answer have, or say to have no figure. */
+/** Names of countries that drawings, legends and tables of the answer have, or notes say to have no figure. */
 const namesIn = (page: Page) =>
   page
-    .locator('.charts .picture :is(svg text, td, .under p)')
+    .locator('.charts .picture :is(svg text, td, .under p, .legend .line)')
     .allTextContents()
     .then((texts) => {
       const all = countries
