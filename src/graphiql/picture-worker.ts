@@ -35,10 +35,10 @@ import { chosenOf } from './chart/lines.ts';
 import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
-import { svgElement } from './chart/plot.ts';
 import { asXml, edgeOf, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
+import { svgElement } from './chart/svg-element.ts';
 import type { Look } from './looks.ts';
 import { pagesOf, setAttribution, setCachedNames, setSourceNames } from './source-names.ts';
 

@@ -1,23 +1,21 @@
 import * as Plot from '@observablehq/plot';
 import { sourceNameOf } from '../source-names.ts';
+import { captionOf, labelOf, unitInWords } from './figure-words.ts';
 import { earlierTime, isOld, newestOf, stripes } from './latest.ts';
 import { type NumberScale, sharedScale } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
 import {
   axisWords,
-  captionOf,
   idIn,
   inGroup,
   type Look,
-  labelOf,
   type Plotted,
   plotted,
   shortened,
-  svgElement,
   thinned,
   tickLabels,
-  unitInWords,
 } from './plot.ts';
+import { svgElement } from './svg-element.ts';
 import { CHARACTER, fitted, NARROW, widthOf } from './text-width.ts';
 
 /** Pixels from one bar to the next, and those of a narrow picture, with a line of words above each. */

@@ -1,25 +1,24 @@
 import * as Plot from '@observablehq/plot';
 import { sourceNameOf } from '../source-names.ts';
+import { amountOf, labelOf } from './figure-words.ts';
 import type { Figure } from './figures.ts';
 import { type Box, placedNames } from './labels.ts';
 import { rankingOf, yearsIn } from './measured.ts';
 import { type BarsPicture, type LinesPicture, type Picture, timeOf } from './picture.ts';
 import {
-  amountOf,
   axisWords,
   inGroup,
   type LeftAxis,
   type Look,
-  labelOf,
   type Plotted,
   plotted,
   roomierAxis,
-  svgElement,
   thinned,
   tickLabel,
   tickLabels,
 } from './plot.ts';
 import { scalingOf } from './scaled.ts';
+import { svgElement } from './svg-element.ts';
 import { widthOf } from './text-width.ts';
 
 /** Countries with a figure of each of two indicators. */

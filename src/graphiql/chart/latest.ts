@@ -1,7 +1,7 @@
 import type { Colours } from './colours.ts';
 import type { Figure } from './figures.ts';
 import { momentOf, timeOf } from './picture.ts';
-import { svgElement } from './plot.ts';
+import { svgElement } from './svg-element.ts';
 
 /** Years behind the newest figure, from which on a figure of a ranking or a map is striped: it says little of today. */
 export const TOLERANCE_YEARS = 5;

@@ -1,9 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import type { Colours } from './colours.ts';
+import { captionOf, unitInWords } from './figure-words.ts';
 import { coloured, type Line, type LinesPicture, MAX_BANDS, type Point } from './picture.ts';
 import {
   axisWords,
-  captionOf,
   inGroup,
   type LeftAxis,
   type Look,
@@ -11,10 +11,9 @@ import {
   plotted,
   roomierAxis,
   shortened,
-  svgElement,
   tickLabels,
-  unitInWords,
 } from './plot.ts';
+import { svgElement } from './svg-element.ts';
 import { CHARACTER, NARROW, widthOf } from './text-width.ts';
 import { timeTicks } from './time-axis.ts';
 

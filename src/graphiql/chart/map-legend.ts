@@ -1,8 +1,10 @@
 import type { Colours } from './colours.ts';
+import { unitInWords } from './figure-words.ts';
 import type { Box } from './labels.ts';
 import { legendTicks, type MapScale } from './map-scale.ts';
 import { shortNumber } from './numbers.ts';
-import { shortened, svgElement, unitInWords } from './plot.ts';
+import { shortened } from './plot.ts';
+import { svgElement } from './svg-element.ts';
 import { CHARACTER, widthOf } from './text-width.ts';
 
 /** Pixels from the unit, in the first line, to the first swatch, and of each swatch. */

@@ -1,13 +1,15 @@
 import { africa } from 'virtual:africa';
 import * as Plot from '@observablehq/plot';
 import { nameOf } from './countries.ts';
+import { captionOf } from './figure-words.ts';
 import type { Figure } from './figures.ts';
 import { type Box, boxAt, type Ground, overlap, placedNames } from './labels.ts';
 import { isOld, newestOf, stripes, TOLERANCE_YEARS, timeIn } from './latest.ts';
 import { legendHeight, legendOf, type Swatch } from './map-legend.ts';
 import { mapScale } from './map-scale.ts';
 import type { BarsPicture } from './picture.ts';
-import { captionOf, idIn, inGroup, type Look, type Plotted, plotted, svgElement } from './plot.ts';
+import { idIn, inGroup, type Look, type Plotted, plotted } from './plot.ts';
+import { svgElement } from './svg-element.ts';
 
 /** Below this width, in pixels, the legend stands below the map, not on the sea. */
 const NARROW = 520;

@@ -1,11 +1,11 @@
 import { timeIn } from '../../shared/periods.ts';
 import { nameAndPage } from '../../shared/source-names.ts';
 import { attribution, sourceNameOf } from '../source-names.ts';
+import { unitInWords } from './figure-words.ts';
 import type { Figure } from './figures.ts';
 import { timesInWords } from './latest.ts';
 import { fullNumber, yearsOf } from './numbers.ts';
 import { MAX_BANDS, type Picture } from './picture.ts';
-import { unitInWords } from './plot.ts';
 
 /** Sources that are named below a table, which has them row by row. */
 const MOST_SOURCES = 8;

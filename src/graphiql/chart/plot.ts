@@ -1,9 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import { sourceNameOf } from '../source-names.ts';
 import type { Colours } from './colours.ts';
-import type { Figure } from './figures.ts';
-import { fullNumber, type NumberScale, sharedScale, shortNumber } from './numbers.ts';
-import { timeOf } from './picture.ts';
+import { type NumberScale, sharedScale, shortNumber } from './numbers.ts';
 import { CHARACTER } from './text-width.ts';
 import type { Spots } from './tips.ts';
 
@@ -134,60 +131,6 @@ export function thinned(svg: Plotted, axis: 'x'): void {
   let step = 1;
   while (step < labels.length && !fit(step)) step += 1;
   for (const [i, label] of labels.entries()) if (!isShown(i, step)) label.remove();
-}
-
-const SVG = 'http://www.w3.org/2000/svg';
-
-export function svgElement<Name extends keyof SVGElementTagNameMap>(
-  name: Name,
-  attributes: Readonly<Record<string, string | number>> = {},
-  ...children: (Node | string)[]
-): SVGElementTagNameMap[Name] {
-  const element = document.createElementNS(SVG, name);
-  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, String(value));
-  element.append(...children);
-  return element;
-}
-
-export function labelOf({ countryName, indicatorName, place }: Figure): string {
-  return [countryName || indicatorName, place].filter((part) => part !== null && part !== '').join(', ');
-}
-
-/** Words about a figure, line by line. */
-export function captionOf(figure: Figure): string {
-  const { value, unit, low, high, isModelled, isStale } = figure;
-  const bounds = low !== null && high !== null ? `${inWords(low)} to ${inWords(high)}` : null;
-  return [
-    labelOf(figure),
-    amountOf(value, unit),
-    bounds,
-    [timeOf(figure), isModelled ? 'modelled' : null, isStale ? 'past its time' : null]
-      .filter(Boolean)
-      .join(', '),
-    sourceNameOf(figure),
-  ]
-    .filter((part) => part !== null && part !== '')
-    .join('\n');
-}
-
-/** A number as it is read: exact while it is short. */
-function inWords(value: number): string {
-  return Math.abs(value) < 1e9 ? fullNumber(value) : shortNumber(value);
-}
-
-/**
- * A number and its unit, such as `111.1 billion US dollars`, or `45 (score, 0 to 100)`.
- * @param number the number as it is written
- */
-export function amountOf(value: number, unit: string | null, number = inWords(value)): string {
-  const words = unitInWords(unit ?? '');
-  const isNoun = !/^(score|index|ratio)\b|,/.test(words);
-  return [number, isNoun ? words : `(${words})`].filter((part) => part !== '').join(' ');
-}
-
-/** A unit as it is read: some sources write theirs as names of variables. */
-export function unitInWords(unit: string): string {
-  return /\s/.test(unit) ? unit : unit.replaceAll('_', ' ');
 }
 
 /** The longest end of a text that fits, with an ellipsis for the missing rest. */

@@ -3,8 +3,9 @@ import { draw } from './drawing.ts';
 import { lineColours } from './lines.ts';
 import { notesOf, type Shown, subtitleOf } from './notes.ts';
 import type { Picture } from './picture.ts';
-import { type Look, type Plotted, svgElement, wrappedWithin } from './plot.ts';
+import { type Look, type Plotted, wrappedWithin } from './plot.ts';
 import { hasLegend, inWords } from './shown.ts';
+import { svgElement } from './svg-element.ts';
 import { fitted, NARROW } from './text-width.ts';
 import type { Spots } from './tips.ts';
 

@@ -1,9 +1,9 @@
 import * as Plot from '@observablehq/plot';
+import { captionOf } from './figure-words.ts';
 import { shortRange } from './numbers.ts';
 import { type Line, type LinesPicture, type Point, ranked } from './picture.ts';
 import {
   axisWords,
-  captionOf,
   inGroup,
   type LeftAxis,
   type Look,
@@ -11,10 +11,10 @@ import {
   plotted,
   roomierAxis,
   shortened,
-  svgElement,
   tickLabels,
   wrapped,
 } from './plot.ts';
+import { svgElement } from './svg-element.ts';
 import { CHARACTER } from './text-width.ts';
 import { endNames } from './time-axis.ts';
 

@@ -1,8 +1,8 @@
 import { differenceOf } from '../../shared/decimals.ts';
+import { amountOf, labelOf } from './figure-words.ts';
 import type { Shown } from './notes.ts';
 import { shortNumber } from './numbers.ts';
 import { type LinesPicture, type Picture, type Point, timeOf } from './picture.ts';
-import { amountOf, labelOf } from './plot.ts';
 
 /** A value of somebody at a time, in words. */
 interface Told {
