@@ -65,6 +65,7 @@ const COMMANDS: Readonly<Record<string, () => readonly string[]>> = {
   query: () => ['query', CAPITAL],
   doctor: () => ['doctor'],
   fill: () => ['fill', CAPITAL, '--yes'],
+  price: () => ['price', join(folder, 'trade.graphql'), '--out', join(folder, 'prices.json')],
   record: () => ['record', '--out', join(folder, 'fixtures.ndjson'), '--', 'true'],
   publish: () => ['publish', join(folder, 'trade.graphql')],
   // Takes back the page of the line before.

@@ -256,6 +256,7 @@ describe.concurrent('a file that people bring', () => {
       'src/cli/lost-parent.ts',
       // Files of the package itself.
       'src/graphql/schema/sdl.ts',
+      'src/plugin/graph.ts',
       'src/plugins/graphiql/routes.ts',
       'src/plugins/public-pages/address-route.ts',
       'src/shared/own-version.ts',
