@@ -5,7 +5,7 @@ import type { AnswerTable, tablesInAnswer } from '../graphql/request/answer-tabl
 import { arrowWriter } from '../shared/arrow.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 import { messageOf } from '../shared/errors.ts';
-import { fileErrorAt, readText, shownLine, textIn } from '../shared/text-files.ts';
+import { type FileError, fileErrorAt, readText, shownLine, textIn } from '../shared/text-files.ts';
 
 /** An error that the user can fix, who reads its message and no stack. */
 export class CommandError extends Error {
@@ -68,10 +68,20 @@ export async function graphqlIn(text: string, file: string): Promise<string> {
     parse(text, { noLocation: true });
     return text;
   } catch (error) {
-    // A text that is nested too deeply fails otherwise.
-    const { line = 1 } = (error as GraphQLError).locations?.[0] ?? {};
-    throw fileErrorAt(file, 'no GraphQL', line, `${messageOf(error)}, at ${shownLine(text, line)}`);
+    throw graphqlError(error, file, text);
   }
+}
+
+/**
+ * Names the line of an error of graphql-js's parser.
+ * @param text of the whole file
+ * @param linesBefore those before the GraphQL in it
+ */
+export function graphqlError(error: unknown, file: string, text: string, linesBefore = 0): FileError {
+  // A text that is nested too deeply fails otherwise.
+  const { line = 1 } = (error as GraphQLError).locations?.[0] ?? {};
+  const at = linesBefore + line;
+  return fileErrorAt(file, 'no GraphQL', at, `${messageOf(error)}, at ${shownLine(text, at)}`);
 }
 
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
-import { explained } from '../graphql/request/own-requests.ts';
+import { type Explained, explained, priceIn } from '../graphql/request/own-requests.ts';
 import { messageOf } from '../shared/errors.ts';
 import { CommandError } from './formats.ts';
 
@@ -44,19 +44,16 @@ export async function priceTable(question: object, key: string, parts: OwnGatewa
   const gateway = await openOwnGateway(parts, NOWHERE);
   try {
     const headers = { authorization: `Bearer ${key}` };
-    const { errors, extensions } = await explained(gateway.handle, question, { headers });
-    const { explain } = extensions;
-    if (explain === undefined || errors.length > 0)
-      throw new CommandError(errors.map(({ message }) => message).join('\n'));
-    return tableOf(explain);
+    const reply = await explained(gateway.handle, question, { headers });
+    const price = priceIn(reply);
+    if (price === null) throw new CommandError(reply.errors.map(({ message }) => message).join('\n'));
+    return tableOf(price);
   } finally {
     await gateway.stop();
   }
 }
 
-type Explanation = NonNullable<Awaited<ReturnType<typeof explained>>['extensions']['explain']>;
-
-function tableOf({ calls, least, most, naive, cached, byRoute, plan }: Explanation): string {
+function tableOf({ calls, least, most, naive, cached, byRoute, plan }: Explained): string {
   const width = Math.max(5, ...Object.keys(byRoute).map((route) => route.length));
   const row = (count: number | string, route: string, request: string) =>
     `${String(count).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();

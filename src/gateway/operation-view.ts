@@ -1,3 +1,4 @@
+import { onceOver } from '../graphql/request/delivery.ts';
 import type { Handle, Incoming } from '../graphql/request/stages.ts';
 import type { AbsenceNotes, AnswerAdditions, GraphContext } from '../graphql/schema/context.ts';
 import { looksIssued } from '../keys/tenant.ts';
@@ -61,9 +62,7 @@ class OperationView implements Operation {
   }
 
   onceOver(listener: () => void): void {
-    const over = this.#incoming.delivery?.over ?? null;
-    if (over === null) listener();
-    else void over.finally(listener);
+    onceOver(this.#incoming.delivery, listener);
   }
 
   #with(changes: Partial<Incoming>): Operation {

@@ -1,6 +1,12 @@
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
-import { explained, ownRequest, PRICING_KEY } from '../../graphql/request/own-requests.ts';
+import {
+  type Explained,
+  explained,
+  ownRequest,
+  PRICING_KEY,
+  priceIn,
+} from '../../graphql/request/own-requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
 import { CommandError } from '../formats.ts';
 import { type OwnGatewayParts, openOwnGateway } from '../own-gateway.ts';
@@ -37,15 +43,14 @@ export class Pricing {
   /** @throws CommandError if one would be refused */
   pricesOf(operations: readonly ProjectOperation[]): Promise<Prices['operations']> {
     return this.#withGateway(async (gateway) => {
-      const prices: Prices['operations'] = {};
-      for (const operation of operations) {
-        const { calls: cold, byRoute } = await this.#priceOf(operation, gateway, PRICING_KEY);
-        prices[operation.name] = { file: operation.file, cold, warm: 0, byRoute };
-      }
+      const priced: [ProjectOperation, Explained][] = [];
+      for (const operation of operations)
+        priced.push([operation, await this.#priceOf(operation, gateway, PRICING_KEY)]);
       await this.#run({ query: '{ countries { code } indicators { key } sources { key } }' }, gateway);
-      for (const operation of operations) {
+      const prices: Prices['operations'] = {};
+      for (const [operation, { calls: cold, byRoute }] of priced) {
         const { calls: warm } = await this.#priceOf(operation, gateway, this.#key);
-        Object.assign(prices[operation.name] ?? {}, { warm });
+        prices[operation.name] = { file: operation.file, cold, warm, byRoute };
       }
       return prices;
     });
@@ -101,9 +106,10 @@ export class Pricing {
   }
 
   async #priceOf(operation: ProjectOperation, gateway: Gateway, authorization: string) {
-    const { errors, extensions } = await this.#explain(operation, gateway, authorization);
-    if (extensions.explain !== undefined && errors.length === 0) return extensions.explain;
-    const reasons = errors.map(({ message }) => message).join(' ');
+    const reply = await this.#explain(operation, gateway, authorization);
+    const price = priceIn(reply);
+    if (price !== null) return price;
+    const reasons = reply.errors.map(({ message }) => message).join(' ');
     throw new CommandError(`${operation.name} (${operation.file}) has no price: ${reasons}`);
   }
 

@@ -2,16 +2,14 @@ import { globSync } from 'node:fs';
 import {
   type DefinitionNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
   Kind,
   type OperationDefinitionNode,
   parse,
   print,
   visit,
 } from 'graphql';
-import { messageOf } from '../../shared/errors.ts';
-import { fileErrorAt, readText, shownLine } from '../../shared/text-files.ts';
-import { CommandError } from '../formats.ts';
+import { readText } from '../../shared/text-files.ts';
+import { CommandError, graphqlError } from '../formats.ts';
 
 export interface ProjectOperation {
   /** That of the operation; for one without, its file. */
@@ -108,9 +106,7 @@ function parsed(graphql: string, file: string, whole: string, offset: number): r
   try {
     return parse(graphql, { noLocation: true }).definitions;
   } catch (error) {
-    const { line = 1 } = (error as GraphQLError).locations?.[0] ?? {};
-    const at = whole.slice(0, offset).split('\n').length - 1 + line;
-    throw fileErrorAt(file, 'no GraphQL', at, `${messageOf(error)}, at ${shownLine(whole, at)}`);
+    throw graphqlError(error, file, whole, whole.slice(0, offset).split('\n').length - 1);
   }
 }
 

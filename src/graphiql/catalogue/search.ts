@@ -78,24 +78,25 @@ const FORGIVEN = { one: 4, two: 8 };
 export function searched<T>(all: readonly T[], query: string, of: (one: T) => Searched): readonly T[] {
   const words = wordsIn(query);
   if (words.length === 0) return all;
-  const found = rowsOf(all, query, of, placeOf);
-  return found.length > 0 ? found : rowsOf(all, query, of, forgivenPlaceOf);
+  const begin = query.trim().toLowerCase();
+  const found = rowsOf(all, words, begin, of, placeOf);
+  return found.length > 0 ? found : rowsOf(all, words, begin, of, forgivenPlaceOf);
 }
 
 function rowsOf<T>(
   all: readonly T[],
-  query: string,
+  words: readonly string[],
+  begin: string,
   of: (one: T) => Searched,
   place: typeof placeOf,
 ): readonly T[] {
-  const words = wordsIn(query);
   return all
     .flatMap((one) => {
       const { name, about } = of(one);
       const places = [wordsIn(name), wordsIn(about)] as const;
       const positions = words.map((word) => place(word, places));
       if (positions.includes(null)) return [];
-      const isBegun = name.toLowerCase().startsWith(query.trim().toLowerCase());
+      const isBegun = name.toLowerCase().startsWith(begin);
       return [{ one, cost: isBegun ? -1 : positions.reduce<number>((sum, n) => sum + (n ?? 0), 0) }];
     })
     .sort((a, b) => a.cost - b.cost)

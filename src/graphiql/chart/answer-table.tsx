@@ -64,12 +64,11 @@ export function AnswerTable({
   );
 }
 
-const countryOf = (cell: Cell) =>
-  typeof cell !== 'string'
-    ? undefined
-    : nameOf(cell.toUpperCase()) === undefined
-      ? codeOf(cell)
-      : cell.toUpperCase();
+function countryOf(cell: Cell): string | undefined {
+  if (typeof cell !== 'string') return undefined;
+  const code = cell.toUpperCase();
+  return nameOf(code) === undefined ? codeOf(cell) : code;
+}
 
 /** A table without the rows of some countries, if one of its columns names a country in each row. */
 function withoutCountries(table: Table, removed: readonly string[]): Table {

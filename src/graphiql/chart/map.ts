@@ -10,9 +10,8 @@ import { mapScale } from './map-scale.ts';
 import type { BarsPicture } from './picture.ts';
 import { idIn, inGroup, type Look, type Plotted, plotted } from './plot.ts';
 import { svgElement } from './svg-element.ts';
+import { NARROW } from './text-width.ts';
 
-/** Below this width, in pixels, the legend stands below the map, not on the sea. */
-const NARROW = 520;
 /** The part of the width that a legend beside the map may take. */
 const LEGEND_PART = 0.4;
 /** Size, in pixels, of the boxes that stand for borders and coasts, which no words may cover. */

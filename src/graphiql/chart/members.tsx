@@ -39,22 +39,23 @@ export function Members({ picture, isInLegend, look: { removed }, change }: Memb
             </button>
           ))
         : !isOfCountries(picture) && <Search label="Take out" members={left} choose={takeOut} />}
-      {out.length > MAX_BUTTONS && (
+      {out.length > MAX_BUTTONS ? (
         <button type="button" className="member out" onClick={() => change({ removed: [] })}>
           Put all {out.length} back
         </button>
+      ) : (
+        out.map(({ key, name }) => (
+          <button
+            key={key}
+            type="button"
+            className="member out"
+            aria-label={`Put ${name} back`}
+            onClick={() => putBack(key)}
+          >
+            <s>{name}</s> <span aria-hidden="true">+</span>
+          </button>
+        ))
       )}
-      {out.slice(0, out.length > MAX_BUTTONS ? 0 : MAX_BUTTONS).map(({ key, name }) => (
-        <button
-          key={key}
-          type="button"
-          className="member out"
-          aria-label={`Put ${name} back`}
-          onClick={() => putBack(key)}
-        >
-          <s>{name}</s> <span aria-hidden="true">+</span>
-        </button>
-      ))}
     </div>
   );
 }

@@ -13,7 +13,10 @@ export function widthOf(name: string): number {
   return [...name].reduce((sum, letter) => sum + (WIDTHS.find(([some]) => some.test(letter))?.[1] ?? 7.7), 0);
 }
 
-/** Pixels below which a picture is that of a telephone: names stand above bars, and those of lines in the legend alone. */
+/**
+ * Pixels below which a picture is that of a telephone: names stand above bars, those of lines in the legend alone, and the legend
+ * of a map below it, not on the sea.
+ */
 export const NARROW = 520;
 
 /** The longest beginning of a text that has room in so many pixels, with an ellipsis for the missing rest. */

@@ -26,7 +26,7 @@ interface ReplyError {
 }
 
 /** The expected calls of an operation, and the bounds that they lie within. */
-interface Explained {
+export interface Explained {
   readonly calls: number;
   readonly least: number;
   readonly most: number;
@@ -64,6 +64,11 @@ export async function explained(
   return replyOf(await wholeBody((await handle(ownRequest(body, { ...given, headers }))).body));
 }
 
+/** The price that a reply tells; null for an operation that would be refused, as its errors say. */
+export function priceIn({ errors, extensions: { explain } }: OwnReply): Explained | null {
+  return errors.length > 0 ? null : (explain ?? null);
+}
+
 /** Nothing is cached for a made-up key, so a price is the same for all. */
 export const PRICING_KEY = 'Bearer price';
 
@@ -84,16 +89,12 @@ export function createPrices(handle: HandleRequest) {
   async function priceOf(operation: OfferedOperation) {
     const { documentId, operationName, sample: variables } = operation;
     const headers = { authorization: PRICING_KEY };
-    const { errors, extensions } = await explained(
-      handle,
-      { documentId, operationName, variables },
-      { headers },
-    );
+    const reply = await explained(handle, { documentId, operationName, variables }, { headers });
     // A price that failed for want of capacity is asked for again.
-    if (errors.some(({ extensions }) => extensions?.retryable === true)) prices.delete(operation);
-    const { explain } = extensions;
-    if (explain === undefined || errors.length > 0) return null;
-    const { least, calls: expected, most, limit } = explain;
+    if (reply.errors.some(({ extensions }) => extensions?.retryable === true)) prices.delete(operation);
+    const price = priceIn(reply);
+    if (price === null) return null;
+    const { least, calls: expected, most, limit } = price;
     return { least, expected, most, limit };
   }
 

@@ -440,6 +440,8 @@ function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): M
 
 /** Figures of the same indicator, time and place, which are ranked among the same rivals. */
 interface RankGroup {
+  /** As `groupOf` tells it. */
+  readonly name: string;
   readonly rows: readonly ObservationRecord[];
   readonly wanted: readonly WantedFigure[];
 }
@@ -463,9 +465,10 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
       else some.push(row);
     });
     const grouping = mapValue(naming, () =>
-      madeInTurns(context, [...byName.values()], (some): RankGroup => {
+      madeInTurns(context, [...byName], ([name, some]): RankGroup => {
         const [first] = some as [ObservationRecord];
         return {
+          name,
           rows: some,
           wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
         };
@@ -498,7 +501,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
         const rivals = new Map<string, ReturnType<typeof rivalsOf>>();
         const naming = madeInTurns(context, groups, (group, i) => {
           const among = rivalsOf(group, found[i] as readonly Counterpart[], latest);
-          rivals.set(groupOf(group.rows[0] as ObservationRecord), among);
+          rivals.set(group.name, among);
         });
         return mapValue(naming, () =>
           madeInTurns(context, rows, (row, parent) => {

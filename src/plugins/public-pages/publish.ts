@@ -15,7 +15,7 @@ import type { Config } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
-import { explained, PRICING_KEY } from '../../graphql/request/own-requests.ts';
+import { explained, PRICING_KEY, priceIn } from '../../graphql/request/own-requests.ts';
 import { sha256Of } from '../../graphql/request/persisted.ts';
 import { frameOf } from '../../shared/drawings.ts';
 import { readText } from '../../shared/text-files.ts';
@@ -167,10 +167,9 @@ async function checked(
     if (error !== undefined) throw new Error(error.message);
     const variables = sampleVariables(gateway.schema, operation);
     const headers = { authorization: PRICING_KEY };
-    const { errors, extensions } = await explained(gateway.handle, { query: text, variables }, { headers });
-    const { explain } = extensions;
-    if (explain === undefined || errors.length > 0) throw new Error(errors[0]?.message ?? 'It has no price.');
-    const { calls } = explain;
+    const reply = await explained(gateway.handle, { query: text, variables }, { headers });
+    const { calls } = priceIn(reply) ?? {};
+    if (calls === undefined) throw new Error(reply.errors[0]?.message ?? 'It has no price.');
     return {
       price: `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service, and none while its figures are cached.`,
       variables: variablesOf(gateway.schema, operation),
