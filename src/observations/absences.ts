@@ -58,6 +58,7 @@ export interface CameFigures {
 /** Undefined if nothing has come yet. */
 export type OutcomeOf = (asked: AskedFigures) => CameFigures | Error | undefined;
 
-export function cameFigures(rows: NoRows): CameFigures {
+export function cameFigures(rows: NoRows | Error | undefined): ReturnType<OutcomeOf> {
+  if (rows === undefined || rows instanceof Error) return rows;
   return { rows, absence: absenceIn(rows), isOfSomeYears: ofSomeYears.of(rows) === true };
 }

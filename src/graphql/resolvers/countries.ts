@@ -220,8 +220,7 @@ const observation: BatchResolver<
     }
     const figures = latestFigures(derived, codes, key, maxAgeMs, context);
     const asked = { countryCodes: codes, metricKey: key, maxAgeMs };
-    const { outcomeOf } = context.loaders.observations;
-    context.absences?.latest(asked, figures, (i) => info.pathOf(i), outcomeOf);
+    context.absences?.latest(asked, figures, (i) => info.pathOf(i), context.loaders.observations.outcomeOf);
     return warnedFigures(context, path, figures, true, (i) => info.pathOf(i));
   }
 };

@@ -1,6 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { eachInTurns, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
-import { cameFigures, type OutcomeOf } from '../absences.ts';
+import { type AskedFigures, cameFigures, type OutcomeOf } from '../absences.ts';
 import type { CachedPair } from '../cached-pairs.ts';
 import type { Outcome } from '../fetch.ts';
 import {
@@ -138,16 +138,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       sending.bill.naive += 1;
       const { metricKeys } = wanted;
       const chosenIn = wanted.mode === 'latest' ? latestIn : (rows: readonly ObservationRecord[]) => rows;
-      const rowsIn = (came: readonly Outcome[]) => {
-        const rows: ObservationRecord[] = [];
-        for (let i = 0; i < came.length; i += 1) {
-          const outcome = came[i] as Outcome;
-          if (outcome instanceof Error) throw outcome;
-          if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
-          for (const row of choose(chosenIn(outcome))) rows.push(row);
-        }
-        return rows;
-      };
+      const rowsIn = (came: readonly Outcome[]) => rowsOf(came, metricKeys, (rows) => choose(chosenIn(rows)));
       return mapValue(demandsOf(wanted), (demands) => {
         if (!wanted.isNational) return outcomes.of(demands, rowsIn);
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
@@ -190,10 +181,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       return resolved instanceof Promise ? batchGate.closeDuring(resolved) : resolved;
     },
     /** Asks for nothing. */
-    outcomeOf: (({ countryCode, metricKey, mode, years, maxAgeMs }) => {
-      const outcome = outcomes.outcomeOf(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
-      return Array.isArray(outcome) ? cameFigures(outcome) : (outcome as Error | undefined);
-    }) satisfies OutcomeOf,
+    outcomeOf: ((asked) => cameFigures(outcomes.outcomeOf(demandOf(asked)))) satisfies OutcomeOf,
     came: () => outcomes.came(),
     /** Calls back with each pair of which anything is cached. Asks for nothing. */
     readCached: (pairs: readonly Pair[], each: (pair: Pair, cached: CachedPair) => void) =>
@@ -208,6 +196,28 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
       nationalsOf,
     ),
   };
+}
+
+const demandOf = ({ countryCode, metricKey, mode, years, maxAgeMs }: AskedFigures) =>
+  demandFor(mode, countryCode, metricKey, maxAgeMs, years);
+
+/**
+ * The rows of several countries by these metrics, in their order.
+ * @throws Error the first one among the outcomes
+ */
+function rowsOf(
+  came: readonly Outcome[],
+  metricKeys: readonly string[],
+  choose: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
+): readonly ObservationRecord[] {
+  const rows: ObservationRecord[] = [];
+  for (let i = 0; i < came.length; i += 1) {
+    const outcome = came[i] as Outcome;
+    if (outcome instanceof Error) throw outcome;
+    if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
+    for (const row of choose(outcome)) rows.push(row);
+  }
+  return rows;
 }
 
 const asTheyAre = (outcomes: readonly Outcome[]) => outcomes;
