@@ -9,6 +9,7 @@ export const ALONE = [
   'test/fuzz/*.test.ts',
   'test/operations/admission.test.ts',
   'test/operations/footprint.test.ts',
+  'test/operations/turn-ends.test.ts',
   'test/oracle/*.test.ts',
   'test/price/pricing.test.ts',
   'test/program/memory-watch.test.ts',

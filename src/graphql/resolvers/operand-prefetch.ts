@@ -3,7 +3,7 @@ import type { ExpectedFigures } from '../../observations/loaders/operands.ts';
 import { yearRange } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { handleRejections, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { argumentsOf, fieldsOfRows, type SelectedField } from '../schema/selection.ts';
 import { checkMetricKey, checkSince } from './argument-checks.ts';
@@ -84,21 +84,24 @@ export function prefetchDerived(
   const { operands } = context.loaders.observations;
   /** What is known to exist is asked for together. */
   const wanted: ExpectedFigures[] = [];
+  const want = (
+    dimension: Dimension,
+    names: readonly string[],
+    of: (names: readonly string[]) => ExpectedFigures,
+  ) => {
+    const existing = existingOf(dimension, names, context);
+    if (!(existing instanceof Promise)) wanted.push(of(existing));
+    // What can't be found out now, the derived field finds out, and fails by itself.
+    else handleRejections([operands.prefetch(existing.then((found) => [of(found)]))]);
+  };
   for (const { name, metricKey, among, since } of derived) {
-    if (name === 'per' && metricKey !== undefined) {
-      const ofKeys = (metricKeys: readonly string[]) => operandsIn({ ...asked, metricKeys });
-      const keys = existingOf('metrics', [metricKey], context, (keys) => operands.prefetch([ofKeys(keys)]));
-      if (keys !== null) wanted.push(ofKeys(keys));
-    } else if (name === 'rank') {
-      const ofCodes = (countryCodes: readonly string[]) => operandsIn({ ...asked, countryCodes });
+    if (name === 'per' && metricKey !== undefined)
+      want('metrics', [metricKey], (metricKeys) => operandsIn({ ...asked, metricKeys }));
+    else if (name === 'rank') {
+      const of = (countryCodes: readonly string[]) => operandsIn({ ...asked, countryCodes });
       // All covered countries are asked for, listed or not, since the field wants all of them.
-      const codes =
-        among == null
-          ? [...COVERED_COUNTRIES]
-          : existingOf('countries', [...new Set(among)], context, (codes) =>
-              operands.prefetch([ofCodes(codes)]),
-            );
-      if (codes !== null) wanted.push(ofCodes(codes));
+      if (among == null) wanted.push(of([...COVERED_COUNTRIES]));
+      else want('countries', [...new Set(among)], of);
     } else if (since != null)
       wanted.push(operandsIn({ ...asked, mode: 'series', years: yearRange(since, since) }));
     else if (asked.mode === 'series' || areFew(asked)) wanted.push(operandsIn({ ...asked, mode: 'series' }));
@@ -115,23 +118,16 @@ function operandsIn(asked: ExpectedFigures): ExpectedFigures {
   return areFew(asked) ? { ...asked, mode: 'series' } : asked;
 }
 
-/**
- * The names, if all are known to have figures. Otherwise null, and it goes on with those that may have; the derived
- * field itself warns of the others.
- */
+/** The names that may have figures; the derived field itself warns of the others. */
 function existingOf(
   dimension: Dimension,
   names: readonly string[],
   { loaders, batchGate }: GraphContext,
-  goOn: (names: readonly string[]) => PromiseOrValue<void>,
-): readonly string[] | null {
+): PromiseOrValue<readonly string[]> {
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
-  const finding = mapValue(loaders.cachedNames(dimension), (cachedNames) => {
-    const existingNames = cachedNames === null ? names : names.filter((name) => cachedNames.has(name));
-    if (existingNames.length > 0) return goOn(existingNames);
-  });
-  // If it can't be fetched now, the derived field fetches it, and fails by itself.
-  if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
-  return null;
+  const finding = mapValue(loaders.cachedNames(dimension), (cachedNames) =>
+    cachedNames === null ? names : names.filter((name) => cachedNames.has(name)),
+  );
+  return finding instanceof Promise ? batchGate.closeDuring(finding) : finding;
 }

@@ -45,6 +45,8 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
   const { effort } = turns;
   /** Prefetched demands, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
+  /** Settles once all prefetches so far are asked for; undefined if each was at once. */
+  let beginning: Promise<unknown> | undefined;
 
   /** Returns true if the demand is new. */
   function expect(demand: Demand): boolean {
@@ -63,7 +65,13 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
    * @returns settles once all are asked for
    * @throws Failure OPERATION_TOO_EXPENSIVE
    */
-  function prefetch(wanted: readonly ExpectedFigures[]): PromiseOrValue<void> {
+  function prefetch(wanted: PromiseOrValue<readonly ExpectedFigures[]>): PromiseOrValue<void> {
+    const asking = mapValue(wanted, askForAll);
+    if (asking instanceof Promise) beginning = Promise.allSettled([beginning, asking]);
+    return asking;
+  }
+
+  function askForAll(wanted: readonly ExpectedFigures[]): PromiseOrValue<void> {
     const fresh: Demand[] = [];
     const ofCountries = wanted.flatMap((some) => some.countryCodes.map((code) => [some, code] as const));
     const expecting = madeInTurns(
@@ -77,6 +85,13 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
     );
     return mapValue(expecting, () => mapValue(askInTurns(fresh), () => {}));
   }
+
+  /**
+   * Looks at what is prefetched once all of it is asked for. A prefetch may wait for names, and takes turns if it is long,
+   * while the fields that it is for go on: which calls they make would depend on where a turn ended.
+   */
+  const whenBegun = <Result>(look: () => PromiseOrValue<Result>): PromiseOrValue<Result> =>
+    beginning === undefined ? look() : turns.batchGate.closeDuring(beginning).then(look);
 
   /** The fields that want them report their errors. */
   function askInTurns(fresh: readonly Demand[]): PromiseOrValue<unknown> {
@@ -106,6 +121,7 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
 
   return {
     prefetch,
+    whenBegun,
     seriesFor: expectedSeries,
     latestFor,
     /** Undefined if no demand of the pair was asked for. */
@@ -146,14 +162,16 @@ export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nation
 
   /** The rows that include each figure, in order of the wanted ones. */
   function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
-    return mapValue(byPair(wanted), (outcomes) =>
+    const coming = expected.whenBegun(() => byPair(wanted));
+    return mapValue(coming, (outcomes) =>
       madeInTurns(turns, wanted, (one) => outcomes.get(keyOfPair(one)) ?? NONE),
     );
   }
 
   /** As `series`, but uses latest figures that have been asked for if they decide. */
   function preferLatest(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
-    return mapValue(madeInTurns(turns, wanted, expected.latestFor), (asked) => {
+    const looking = expected.whenBegun(() => madeInTurns(turns, wanted, expected.latestFor));
+    return mapValue(looking, (asked) => {
       const demands = [...new Set(asked)].filter((demand) => demand !== undefined);
       if (demands.length === 0) return series(wanted);
       effort.want(wanted.length);
@@ -183,12 +201,11 @@ export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nation
     /** The service's own choice among several figures. */
     latest(pairs: readonly Pair[]): PromiseOrValue<readonly National[]> {
       effort.want(pairs.length);
-      return nationalsOf(
-        pairs.map((pair) => {
-          const asked = expected.firstOf(keyOfPair(pair));
-          return demandFor('latest', pair.countryCode, pair.metricKey, asked?.maxAgeMs);
-        }),
-      );
+      const demandOf = (pair: Pair) => {
+        const asked = expected.firstOf(keyOfPair(pair));
+        return demandFor('latest', pair.countryCode, pair.metricKey, asked?.maxAgeMs);
+      };
+      return expected.whenBegun(() => nationalsOf(pairs.map(demandOf)));
     },
   };
 }
