@@ -83,6 +83,21 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
       .toMatch(/officialName[\s\S]*offices|offices[\s\S]*officialName/);
   });
 
+  it('GraphiQL lays an operation and its variables out, comments included', async () => {
+    const { page } = sceneOf();
+    await write(page, 'query A($codes:[CountryCode!]){countries(codes:$codes){name}}');
+    await page.getByRole('button', { name: 'Variables' }).click();
+    const variables = page.locator('.graphiql-editor-tool .view-lines').first();
+    await variables.click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('{"codes":["KE", "NG"], // two\n"none":{}}');
+    await page.getByRole('button', { name: /^Prettify/ }).click();
+    await expect
+      .poll(() => variables.innerText().then((text) => text.replaceAll('\u00a0', ' ')))
+      .toBe('{\n  "codes": [\n    "KE",\n    "NG"\n  ], // two\n  "none": {}\n}');
+    await expect.poll(() => written(page)).toContain('countries(codes: $codes) {\n    name\n  }');
+  });
+
   it.for(['/', '/graphql'])('GraphiQL is where a browser lands that opens %s', async (path) => {
     const { page, origin } = sceneOf();
     await page.goto(origin + path);
