@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KeyDesk } from '../src/plugins/issued-keys/key-desk.ts';
-import { openKeyStore } from '../src/plugins/issued-keys/key-store.ts';
 import { openFiles } from '../test/address/publishing.ts';
+import { openKeyStore } from '../test/support/key-store.ts';
 import { startServing } from '../test/support/serving.ts';
 
 const HERE = fileURLToPath(new URL('../', import.meta.url));

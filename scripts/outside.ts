@@ -24,6 +24,7 @@ const THEIR_OWN = ['graphql', 'lru-cache'];
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   'csv-tables': ['test/tables/exports.test.ts'],
   graphiql: ['test/server/server.test.ts'],
+  'issued-keys': ['test/issued'],
 };
 
 async function main(): Promise<void> {

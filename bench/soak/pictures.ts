@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
-import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { openFiles } from '../../test/address/publishing.ts';
 import { Dice } from '../../test/execution/dice.ts';
+import { openKeyStore } from '../../test/support/key-store.ts';
 import type { Answered } from './load.ts';
 
 /** Clients, each of which requests the next picture as soon as it has one. */

@@ -31,6 +31,7 @@ export const BY_ENTRANCE = [
   'csv-tables',
   'extra-routes',
   'graphiql',
+  'issued-keys',
   'tracing',
 ];
 

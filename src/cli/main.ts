@@ -132,10 +132,13 @@ async function addPrices(program: Command, host: CommandHost): Promise<void> {
 /** Loads only the command that is asked for. */
 async function addOfPlugins(program: Command, host: CommandHost): Promise<void> {
   const [, , asked = ''] = process.argv;
-  for (const { name, description, load } of host.plugins.flatMap(({ commands = [] }) => commands)) {
-    const command = program.command(name).description(description);
-    if (name === asked) (await load())(command, host);
-  }
+  for (const { contract, commands = [] } of host.plugins)
+    for (const { name, description, load } of commands) {
+      const command = program.command(name).description(description);
+      if (name !== asked) continue;
+      const view = contract === undefined ? host : (await import('./command-view.ts')).commandView(host);
+      (await load())(command, view as never);
+    }
 }
 
 const note = (words: string) => void process.stderr.write(`${words}\n`);

@@ -87,8 +87,9 @@ function lettersApart(one: string, other: string): number {
 }
 
 export function remarksOf(owners: readonly PluginDefinition[], env: Env, config: Config): readonly string[] {
+  const { cacheUrl } = config;
   const ofPlugins = owners.flatMap(
-    ({ name, remarks }) => remarks?.(config.plugins[name] as never, config, env) ?? [],
+    ({ name, remarks }) => remarks?.(config.plugins[name] as never, env, { cacheUrl }) ?? [],
   );
   return [...remarksOnSettings(env, config), ...ofPlugins];
 }

@@ -26,6 +26,7 @@ export function patternOf(listed: string): string | RegExp {
   return new RegExp(`^${scheme}[\\w-]+\\.${escaped}$`);
 }
 
+/** True if an origin is in a list of those that {@link originIn} reads. */
 export function isAmong(origin: string | undefined, list: readonly string[]): boolean {
   if (origin === undefined) return false;
   return list.some((listed) => {

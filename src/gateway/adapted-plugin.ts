@@ -1,9 +1,18 @@
 import { parse } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.ts';
-import { textIn } from '../graphql/request/asked-operation.ts';
+import { documentIdOf, givenIn, textIn } from '../graphql/request/asked-operation.ts';
+import { exchangedSeal } from '../graphql/request/callers.ts';
+import type { PersistedTexts } from '../graphql/request/persisted.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
-import type { Plugin as ByEntrance, PluginServices, RouteHost, Site } from '../plugin/definition.ts';
+import type {
+  Plugin as ByEntrance,
+  Documents,
+  PluginServices,
+  RouteHost,
+  Site,
+} from '../plugin/definition.ts';
+import { budgetSeal, CountedBudget } from '../service/counted-budget.ts';
 import { Failure } from '../shared/errors.ts';
 import { sendThrough } from './call-view.ts';
 import { schemaPartOf } from './field-view.ts';
@@ -48,8 +57,18 @@ export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel)
       return null;
     }
   },
-  turnsFor: ({ headers, exchanged }) => turnsOf(callerOf(headers, exchanged)),
+  turnsFor: ({ headers, exchanged }) =>
+    turnsOf(callerOf(headers, exchanged && exchangedSeal.open(exchanged))),
+  documents: documentsOf(persisted),
+  openBudget: (terms, counts) => budgetSeal.seal(new CountedBudget(terms, counts)),
   api,
+});
+
+const documentsOf = (persisted: PersistedTexts): Documents => ({
+  listedIn(request) {
+    const id = documentIdOf(givenIn(request));
+    return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : null;
+  },
 });
 
 const startedOf = (gateway: ComposedGateway) => ({ ...servicesOf(gateway), handle: gateway.handle });

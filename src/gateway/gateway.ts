@@ -82,7 +82,7 @@ async function composeGateway(
   const wording =
     names && (await import('../graphql/request/prefixed.ts')).wordingOf(names, config.maxTokens);
   const kernel = { config, schema, persisted, callerOf, wording, api: plugins.api.bind(plugins) };
-  const doors = openKeyDoors(plugins.keys(kernel), callerOf);
+  const doors = openKeyDoors(plugins.keys(kernel), kernel);
   const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
 
@@ -185,5 +185,9 @@ function hostOf(
     problem: observer.problem,
     warn: (words) => observer.warn?.(words),
     version: ownVersion,
+    async openStore() {
+      const { openKeptStore } = await import('../cache/kept-store.ts');
+      return openKeptStore(config.cacheUrl, config.cacheTimeoutMs);
+    },
   };
 }

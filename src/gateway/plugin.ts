@@ -3,7 +3,6 @@
  * tests hand in a list ({@link PluginDefinition}), whose order is that of the stages, the outermost first. A plugin
  * that its settings switch off is not opened, and nothing of it is loaded but its definition.
  */
-import type { Command } from 'commander';
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config } from '../config/config.ts';
@@ -29,6 +28,7 @@ import type {
   PluginHost as HostByEntrance,
   PluginHttp as HttpByEntrance,
   Plugin as PluginByEntrance,
+  PluginCommand,
   PluginServices,
   RouteHost,
 } from '../plugin/definition.ts';
@@ -49,31 +49,14 @@ export class PluginError extends Error {
 
 /** A definition by the entrance (`src/plugin`), or by the whole kernel. */
 export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape>
-  extends Omit<ByEntrance<Shape>, 'contract' | 'open'> {
-  /** Set by the entrance: then `open` makes a plugin by its contract. */
+  extends Omit<ByEntrance<Shape>, 'contract' | 'open' | 'commands'> {
+  /** Set by the entrance: then `open` and commands go by its contract. */
   readonly contract?: number;
-  /**
-   * What may surprise the operator, for the log at the start.
-   * @param given tells settings that were chosen from defaults
-   */
-  remarks?(
-    settings: z.output<z.ZodObject<Shape>>,
-    config: Config,
-    given: Readonly<Record<string, string | undefined>>,
-  ): readonly string[];
-  readonly commands?: readonly PluginCommand[];
+  readonly commands?: readonly PluginCommand<never>[];
   open(
     settings: z.output<z.ZodObject<Shape>>,
     host: PluginHost,
   ): PromiseOrValue<Plugin | PluginByEntrance | null>;
-}
-
-/** A command of the program, which is loaded once it is asked for. */
-export interface PluginCommand {
-  readonly name: string;
-  readonly description: string;
-  /** Loads the function that gives the command its arguments, options, subcommands and action. */
-  load(): Promise<(command: Command, host: CommandHost) => void>;
 }
 
 export interface CommandHost {
@@ -200,7 +183,8 @@ export interface HttpHost extends AnswerSending, Omit<RouteHost, 'site'> {
 
 /** Types a definition by the shape of its settings. */
 export function definePlugin<const Shape extends z.ZodRawShape>(
-  definition: Omit<PluginDefinition<Shape>, 'contract' | 'open'> & {
+  definition: Omit<PluginDefinition<Shape>, 'contract' | 'open' | 'commands'> & {
+    readonly commands?: readonly PluginCommand<CommandHost>[];
     open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
   },
 ): PluginDefinition<Shape> {

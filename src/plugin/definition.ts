@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Command } from 'commander';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { Count } from '../cache/counts.ts';
+import type { KeptStore } from '../cache/kept-store.ts';
 import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { AnswerTable } from '../graphql/request/answer-tables.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { TrustedDocument } from '../graphql/request/persisted.ts';
-import type { GatewayRequest } from '../graphql/request/requests.ts';
+import type { GatewayRequest, OperationParts } from '../graphql/request/requests.ts';
 import type { HandleRequest } from '../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
+import type { Budget, BudgetTerms } from '../service/counted-budget.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 import type { CallStage, OutgoingCall } from './calls.ts';
@@ -29,6 +33,16 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
   readonly needs?: readonly string[];
   /** Its memory in each process that answers; null if negligible. */
   memory?(settings: z.output<z.ZodObject<Shape>>): MemoryOwner | null;
+  /**
+   * What may surprise the operator, for the log at the start, a line each.
+   * @param given settings that were chosen, by their names in the environment
+   */
+  remarks?(
+    settings: z.output<z.ZodObject<Shape>>,
+    given: Readonly<Record<string, string | undefined>>,
+    common: CommonSettings,
+  ): readonly string[];
+  readonly commands?: readonly PluginCommand[];
   /** Options of the command `serve`, each of which stands for settings. */
   readonly serveOptions?: readonly ServeOption[];
   /**
@@ -52,6 +66,45 @@ export function definePlugin<const Shape extends z.ZodRawShape>(
   definition: Omit<PluginDefinition<Shape>, 'contract'>,
 ): PluginDefinition<Shape> {
   return { ...definition, contract: CONTRACT };
+}
+
+/** Settings of the program that plugins go by. */
+export interface CommonSettings {
+  /** `CACHE_URL`, which may hold a password; `memory:` by default. */
+  readonly cacheUrl: string;
+}
+
+/** A command of the program, which is loaded once it is asked for. */
+export interface PluginCommand<Host = CommandHost> {
+  readonly name: string;
+  readonly description: string;
+  /** Loads the function that gives the command its arguments, options, subcommands and action. */
+  load(): Promise<(command: Command, host: Host) => void>;
+}
+
+/** What commands of a plugin may use of the program. */
+export interface CommandHost {
+  /**
+   * Reads the settings, which are those of `serve`, and warns on standard error of what may not be meant.
+   * @throws ConfigError naming every setting that is wrong
+   */
+  settings(): CommandSettings;
+  /** Makes an error that the user can fix, who reads its message and no stack. */
+  error(message: string): Error;
+  /** Writes tables with a line for each row: aligned for people, or as CSV. */
+  formatted(tables: readonly CommandTable[], format: 'table' | 'csv'): string;
+}
+
+export interface CommandSettings extends CommonSettings {
+  /** Opens what is kept where `CACHE_URL` says. The command closes it. */
+  openStore(): Promise<KeptStore>;
+}
+
+export interface CommandTable {
+  /** Shown if there are several. */
+  readonly path: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
 }
 
 export interface PluginSample {
@@ -84,6 +137,17 @@ export interface PluginHost {
   warn(words: string): void;
   /** Of the gateway, with its commit if that is known: `0.1.0+1a2b3c4`. */
   readonly version: () => string;
+  /**
+   * Opens what is kept where `CACHE_URL` says, for all gateways that share it. The plugin closes it.
+   * @throws Error for the operator, if it can't be opened
+   */
+  openStore(): Promise<KeptStore>;
+}
+
+/** The documents that clients may name instead of sending them. */
+export interface Documents {
+  /** The identifier by which a request names one of those that are listed (`TRUSTED_DOCUMENTS`); null if it names none. */
+  listedIn(request: OperationParts): string | null;
 }
 
 /** What stages of a plugin may use of the gateway. */
@@ -100,6 +164,12 @@ export interface PluginServices {
    * @throws Failure BAD_USER_INPUT for more fields than a table has columns for
    */
   tables(request: GatewayRequest): readonly AnswerTable[] | null;
+  readonly documents: Documents;
+  /** Opens a budget of calls, which is counted in a store and handed on with the terms of a key. */
+  openBudget<Counted extends Count>(
+    terms: BudgetTerms<Counted>,
+    counts: Pick<KeptStore, 'take' | 'putBack'>,
+  ): Budget;
   /** For work on the answer to a request. */
   turnsFor(request: GatewayRequest): Turns;
   /**
@@ -167,7 +237,7 @@ export interface PluginHttp<Host = RouteHost> {
   readonly upgrades?: Readonly<Record<string, Upgrade>>;
   /** Further methods that pages of other origins may use. */
   readonly corsMethods?: readonly string[];
-  /** Adds routes for operators, on `ADMIN_PORT`; they are nowhere if there is none. */
+  /** Adds routes for operators, on `ADMIN_PORT`, with bodies decompressed; they are nowhere if there is none. */
   operators?(app: FastifyInstance): PromiseOrValue<void>;
   /** A section of `/llms.txt`, which is there if any plugin has one. */
   readonly models?: ModelsSection;

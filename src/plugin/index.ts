@@ -2,12 +2,16 @@
  * The entrance for plugins, published as `country-graph/plugin`: all that a plugin may import of the gateway. It has types,
  * marks and pure functions. What needs a gateway is handed to a plugin, as views that can't be changed.
  */
+export type { KeptStore } from '../cache/kept-store.ts';
 export { createObjectMemo } from '../cache/lru.ts';
+export { SumsBook } from '../cache/sums.ts';
 export { httpAddress, itemsOf, onOff, wholeNumber } from '../config/config.ts';
+export { isAmong, originIn } from '../config/origins.ts';
 export { acceptingInstead, formatLiked, withoutMultipart } from '../graphql/request/accept.ts';
 export type { AnswerTable } from '../graphql/request/answer-tables.ts';
 export { type HeldOperation, HeldOperations } from '../graphql/request/held-operations.ts';
 export type { KeyHolder } from '../graphql/request/key-doors.ts';
+export type { KeyTerms } from '../graphql/request/key-terms.ts';
 export { isExplained } from '../graphql/request/plain-requests.ts';
 export {
   ChangedRequest,
@@ -28,10 +32,13 @@ export type {
   ResolverTypeWrapper,
   Scalars,
 } from '../graphql/schema/generated.ts';
+export { looksIssued } from '../keys/tenant.ts';
+export { visitorOf } from '../keys/visitor.ts';
 export type { CameFigures, OutcomeOf } from '../observations/absences.ts';
 export type { AttemptWatcher } from '../service/attempt.ts';
 export { openBill } from '../service/bill.ts';
 export type { Answer, Endpoint } from '../service/call.ts';
+export { unreachable } from '../service/counted-budget.ts';
 export { alpha2In, COVERED_COUNTRIES, checkCountry, countryNamedIn } from '../service/records/countries.ts';
 export {
   blockIn,
@@ -53,17 +60,19 @@ export {
   sumOf,
   withLeftOut,
 } from '../service/records/envelope.ts';
+export { TAGS } from '../service/rights.ts';
 export { errorNameOf, type Trace } from '../service/trace.ts';
 export { arrowWriter, type TableWriter } from '../shared/arrow.ts';
 export { mapValue, type PromiseOrValue, type Steps, untilAborted } from '../shared/async/turns.ts';
 export { BYTE_ORDER_MARK, csvLine, jsonLine } from '../shared/cells.ts';
-export { errorBody, excerpt, Failure } from '../shared/errors.ts';
-export { parseExactly } from '../shared/exact-json.ts';
+export { errorBody, excerpt, Failure, messageOf } from '../shared/errors.ts';
+export { numberOf, parseExactly } from '../shared/exact-json.ts';
 export { once } from '../shared/once.ts';
-export { periodIn } from '../shared/periods.ts';
+export { periodIn, timeIn } from '../shared/periods.ts';
 export { attributionHeader } from '../shared/source-names.ts';
 export type { CallStage, OutgoingCall, SendOn } from './calls.ts';
 export {
+  type CommandHost,
   definePlugin,
   type Plugin,
   type PluginDefinition,

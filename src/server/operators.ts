@@ -4,6 +4,7 @@ import { sendBody } from './bodies.ts';
 import { headerCountError, markAnswers, NO_COMPILERS, requestIdOf } from './http.ts';
 import { listenAt, refuseUnrouted } from './listening.ts';
 import type { Metrics } from './metrics.ts';
+import { readPacked } from './packed-requests.ts';
 import type { Course, ServerParts } from './server-parts.ts';
 import { refuseExpectations, refuseUnread } from './unread-requests.ts';
 
@@ -48,7 +49,13 @@ export function createAdminServer({ metrics, gateway: { plugins } }: ServerParts
       return reply.code(error.status).send({ error: 'Bad Request', message: error.message });
   });
   addOperatorRoutes(app, metrics, course);
-  for (const { operators } of plugins.http) if (operators) app.register(async (scope) => operators(scope));
+  for (const { operators } of plugins.http) {
+    if (operators === undefined) continue;
+    app.register(async (scope) => {
+      readPacked(scope);
+      await operators(scope);
+    });
+  }
   return {
     listen: (host: string, port: number) => listenAt(app, host, port),
     /** Open connections are still answered. */

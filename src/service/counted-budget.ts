@@ -1,40 +1,61 @@
 import type { CallCounts, Count } from '../cache/counts.ts';
+import type { QuotaRecord, RateLimit } from '../keys/ledger.ts';
 import { Flow } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
+import { createSeal, type Sealed } from '../shared/sealed.ts';
 import { type CallBudget, Unfunded } from './call-budget.ts';
 
 /** Milliseconds for which a refusal, or a failure of the store, stands before the store is asked again. */
 const REFUSED_MS = 1_000;
 
+/** What a budget of calls counts. Instants are milliseconds since the epoch. */
+export interface BudgetTerms<Counted extends Count = Count> {
+  /** Identifies the owner, to whom alone the budget is reported. */
+  readonly name: string;
+  /** The clock by which calls are counted. */
+  now(): number;
+  /** Lists the counts that a call at this instant belongs to: it takes one of each, or none. */
+  countsAt(nowMs: number): readonly Counted[];
+  /** Makes the failure of a call that would exceed a count. */
+  spent(count: Counted, nowMs: number): Failure;
+  /** Called with the store's counts whenever a call is taken from them. */
+  see?(counts: readonly Counted[], calls: readonly number[]): void;
+  /** Absent if the caller is told its key's plan instead; so are the limits. */
+  quota?(): Promise<QuotaRecord>;
+  limits?(): readonly RateLimit[];
+}
+
+/** A budget as its owner holds it, who doesn't take calls from it. */
+export type Budget = Sealed<'budget'>;
+
+export const budgetSeal = createSeal<CallBudget, 'budget'>('budget');
+
 /**
  * A budget counted in a shared store. Each call is taken from the store's counts before it leaves, so that gateways
  * together never exceed it. A call that does not leave in the window in which it was taken is put back.
  */
-export abstract class CountedBudget<Counted extends Count = Count> implements CallBudget {
+export class CountedBudget<Counted extends Count> implements CallBudget {
   readonly name: string;
   readonly flow = new Flow();
-  readonly #store: CallCounts;
-  protected readonly now: () => number;
+  readonly quota: CallBudget['quota'];
+  readonly limits: CallBudget['limits'];
+  readonly #terms: BudgetTerms<Counted>;
+  readonly #store: Pick<CallCounts, 'take' | 'putBack'>;
   /** Calls taken but not used yet, each as the names of its counts. */
   #units: (readonly string[])[] = [];
   #refusal: { readonly failure: Failure; readonly untilMs: number } | null = null;
 
-  constructor(name: string, store: CallCounts, now: () => number) {
-    this.name = name;
+  constructor(terms: BudgetTerms<Counted>, store: Pick<CallCounts, 'take' | 'putBack'>) {
+    this.name = terms.name;
+    this.quota = terms.quota?.bind(terms);
+    this.limits = terms.limits?.bind(terms);
+    this.#terms = terms;
     this.#store = store;
-    this.now = now;
   }
 
-  /** Lists the counts that a call at this instant belongs to. */
-  protected abstract countsAt(nowMs: number): readonly Counted[];
-  /** Makes the failure of a call that would exceed a count. */
-  protected abstract spent(count: Counted, nowMs: number): Failure;
-  /** Called with the store's counts whenever they are read. */
-  protected see(_counts: readonly Counted[], _calls: readonly number[]): void {}
-
   take(): () => void {
-    const nowMs = this.now();
-    const counts = this.countsAt(nowMs);
+    const nowMs = this.#terms.now();
+    const counts = this.#terms.countsAt(nowMs);
     const [first] = counts;
     for (let unit = this.#units.pop(); unit !== undefined; unit = this.#units.pop()) {
       const taken = unit;
@@ -48,13 +69,13 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
   /** Takes a call from the store, for the next `take` to find, or notes why there is none. */
   async #fund(counts: readonly Counted[], nowMs: number): Promise<void> {
     const refuse = (failure: Failure) => {
-      this.#refusal = { failure, untilMs: this.now() + REFUSED_MS };
+      this.#refusal = { failure, untilMs: this.#terms.now() + REFUSED_MS };
     };
     try {
       const { calls, full } = await this.#store.take(counts);
-      this.see(counts, calls);
+      this.#terms.see?.(counts, calls);
       const spent = full === null ? undefined : counts[full];
-      if (spent !== undefined) refuse(this.spent(spent, nowMs));
+      if (spent !== undefined) refuse(this.#terms.spent(spent, nowMs));
       else this.#offer(counts.map(({ name }) => name));
     } catch {
       refuse(unreachable());
@@ -76,17 +97,9 @@ export abstract class CountedBudget<Counted extends Count = Count> implements Ca
     // If that fails, the budget is one call smaller, never larger.
     this.#store.putBack(unit).catch(() => {});
   }
-
-  /** @throws Failure if the store can't be reached */
-  protected async read(counts: readonly Counted[]): Promise<readonly number[]> {
-    const calls = await this.#store.read(counts.map(({ name }) => name)).catch(() => {
-      throw unreachable();
-    });
-    this.see(counts, calls);
-    return calls;
-  }
 }
 
+/** Makes the failure of what needs the store of counts while that can't be reached. */
 export function unreachable(): Failure {
   return new Failure(
     'UPSTREAM_UNAVAILABLE',

@@ -108,6 +108,7 @@ export function asError(thrown: unknown, words: string): Error {
   return thrown instanceof Error ? thrown : new Error(words, { cause: thrown });
 }
 
+/** What a thrown value says: the message of an error, or else the value as a text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -8,9 +8,9 @@ import { build, type Rollup } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { outlines } from '../../src/graphiql/outlines.ts';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
-import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openGraphiql, run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
+import { openKeyStore } from '../support/key-store.ts';
 import { openFiles, openPublishing } from './publishing.ts';
 
 const CHART = fileURLToPath(new URL('../../src/graphiql/chart/', import.meta.url));

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
-import { type KeyStore, openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
+import type { KeyStore } from '../../src/plugins/issued-keys/key-store.ts';
+import { openKeyStore } from '../support/key-store.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
 

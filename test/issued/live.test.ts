@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
-import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
 import {
   begin,
   CHANGED,
@@ -12,6 +11,7 @@ import {
   subscriptionsOf,
   TRANSPORTS,
 } from '../live/live.ts';
+import { openKeyStore } from '../support/key-store.ts';
 import { settled } from '../support/quiet.ts';
 import { keep, openFolder } from './issuing.ts';
 

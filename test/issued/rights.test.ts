@@ -6,6 +6,7 @@ import type { GraphQLObjectType } from 'graphql';
 import { beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
+import { exchangedSeal } from '../../src/graphql/request/callers.ts';
 import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { wholeBody } from '../../src/graphql/request/responses.ts';
 import { plugins } from '../../src/plugins.ts';
@@ -191,11 +192,11 @@ it('what a key may read is judged where it is reached, though nobody has looked 
       search: '',
       body: { query: text, variables },
       signal: new AbortController().signal,
-      exchanged: {
+      exchanged: exchangedSeal.seal({
         authorization: 'Bearer demo-team',
         budget,
         rights: { name: tag, tags: new Set([tag]) },
-      },
+      }),
     });
     const { data, errors = [] } = JSON.parse(await wholeBody(response.body));
     const codes = errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);

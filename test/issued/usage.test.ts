@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { forecastsOf } from '../../src/plugins/issued-keys/key-desk.ts';
-import { openKeyStore, type UsageRow } from '../../src/plugins/issued-keys/key-store.ts';
+import type { UsageRow } from '../../src/plugins/issued-keys/key-store.ts';
 import { Usage } from '../../src/plugins/issued-keys/usage.ts';
+import { openKeyStore } from '../support/key-store.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { FIGURE, figureOf, openFolder, openIssuing, START } from './issuing.ts';
 

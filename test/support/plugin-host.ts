@@ -1,3 +1,4 @@
+import { openKeptStore } from '../../src/cache/kept-store.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { openPlugins } from '../../src/gateway/opened-plugins.ts';
@@ -15,6 +16,7 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
     },
     warn() {},
     version: () => '0.1.0',
+    openStore: () => openKeptStore(config.cacheUrl, config.cacheTimeoutMs),
   });
 }
 

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
-import { openKeyStore } from '../../src/plugins/issued-keys/key-store.ts';
+import { openKeyStore } from '../support/key-store.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { trustedFile } from './documents.ts';

@@ -1,6 +1,5 @@
-import type { OperationParts } from './callers.ts';
 import { type AskedText, bareHash, type PersistedTexts } from './persisted.ts';
-import { isObject } from './requests.ts';
+import { isObject, type OperationParts } from './requests.ts';
 
 /** By these, clients name an operation instead of sending it; the last two are Relay's. */
 export const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;

@@ -3,15 +3,11 @@ import type { CallBudget } from '../../service/call-budget.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
 import { Flow } from '../../shared/async/turns.ts';
 import type { Failure } from '../../shared/errors.ts';
+import { createSeal } from '../../shared/sealed.ts';
+import type { OperationParts } from './requests.ts';
 
 /** All callers whose keys the service has not accepted lately share a flow. */
 export const UNPROVEN = new Flow();
-
-/** Where the operation of a request stands. */
-export interface OperationParts {
-  readonly body: unknown;
-  readonly search: string;
-}
 
 /** The service's key for a request, which may stand behind another, and a budget of its own. */
 export interface Exchanged {
@@ -30,6 +26,9 @@ export interface Exchanged {
    */
   readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
 }
+
+/** Requests have it sealed: stages of plugins see them, and must neither see the key nor change what it may ask. */
+export const exchangedSeal = createSeal<Exchanged, 'exchanged key'>('exchanged key');
 
 export type CallerOf = ReturnType<typeof createCallers>;
 

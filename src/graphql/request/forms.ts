@@ -2,7 +2,7 @@ import type { Ledger } from '../../keys/ledger.ts';
 import type { PrefixedNames } from '../schema/subgraph.ts';
 import { acceptingInstead } from './accept.ts';
 import { textIn } from './asked-operation.ts';
-import type { CallerOf } from './callers.ts';
+import { type CallerOf, exchangedSeal } from './callers.ts';
 import type { Delivery } from './delivery.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import type { PlainRequests } from './plain-requests.ts';
@@ -26,7 +26,8 @@ export async function received(
 
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
     const delivery = request instanceof DeferringRequest ? request.delivery : null;
-    const caller = callerOf(request.headers, request.exchanged, request);
+    const exchanged = request.exchanged && exchangedSeal.open(request.exchanged);
+    const caller = callerOf(request.headers, exchanged, request);
     const plain = plainRequests.read(request, caller);
     const limited = (response: GatewayResponse) =>
       withLimits(response, caller.budget?.limits?.() ?? ledger.limits(caller.tenant));

@@ -16,15 +16,12 @@ export interface HeldOperation {
  * variables (draft of GraphQL over HTTP). Whoever counts, splits or checks operations asks this.
  */
 export class HeldOperations {
-  readonly #search: string;
   /** Anybody may send half a million: nothing is made of each before it is known that they run. */
   readonly #bodies: readonly unknown[];
   readonly #isArray: boolean;
 
-  constructor({ method, body, search }: GatewayRequest) {
-    // The operation of a GET stands in its address.
-    const given = METHODS.get(method)?.hasBody ? body : '';
-    this.#search = search;
+  constructor(request: GatewayRequest) {
+    const given = givenBody(request);
     this.#isArray = Array.isArray(given);
     this.#bodies = Array.isArray(given) ? given : [given];
   }
@@ -50,19 +47,23 @@ export class HeldOperations {
       }));
     });
   }
-
-  /** The texts that are given, or named by a known name; each once. */
-  texts(persisted: PersistedTexts): ReadonlySet<string> {
-    const texts = new Set<string>();
-    for (const body of this.#bodies) {
-      // Only a request that is no array can have its text in the address.
-      if (this.#isArray && !isObject(body)) continue;
-      const asked = textIn({ body, search: this.#search }, persisted);
-      if (asked !== null) texts.add(asked.text);
-    }
-    return texts;
-  }
 }
+
+/** The texts that are given, or named by a known name; each once. */
+export function heldTexts(request: GatewayRequest, persisted: PersistedTexts): ReadonlySet<string> {
+  const texts = new Set<string>();
+  const given = givenBody(request);
+  for (const body of Array.isArray(given) ? given : [given]) {
+    // Only a request that is no array can have its text in the address.
+    if (Array.isArray(given) && !isObject(body)) continue;
+    const asked = textIn({ body, search: request.search }, persisted);
+    if (asked !== null) texts.add(asked.text);
+  }
+  return texts;
+}
+
+/** The operation of a GET stands in its address. */
+const givenBody = ({ method, body }: GatewayRequest): unknown => (METHODS.get(method)?.hasBody ? body : '');
 
 function variablesOf(body: unknown): readonly unknown[] | null {
   return isObject(body) && Array.isArray(body.variables) ? body.variables : null;

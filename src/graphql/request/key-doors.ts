@@ -1,7 +1,8 @@
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import { Failure, type FailureCode } from '../../shared/errors.ts';
 import { isModern, refusalTypeFor } from './accept.ts';
-import { type CallerOf, type Exchanged, UNPROVEN } from './callers.ts';
+import { type CallerOf, type Exchanged, exchangedSeal, UNPROVEN } from './callers.ts';
+import { createAdmitted, type KeyTerms } from './key-terms.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import { type GatewayResponse, refusalBody } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
@@ -12,19 +13,25 @@ export interface KeyHolder {
   owns(authorization: string): boolean;
   /**
    * Asked for each request, so it must be fast.
-   * @throws Failure if the key's terms don't allow the request, or there is no such key: nothing runs then
+   * @throws Failure if the key doesn't allow the request, or there is no such key: nothing runs then
    */
-  exchange(request: GatewayRequest): PromiseOrValue<Exchanged>;
+  exchange(request: GatewayRequest): PromiseOrValue<KeyTerms>;
   /**
-   * Streams and budgets are counted by holder; if left out, by the service's key.
+   * Names the holder: streams and budgets are counted by holder; if left out, by the service's key.
    * @throws Failure if there is no such key
    */
   holderOf?(authorization: string): PromiseOrValue<string>;
   /**
-   * Makes a request in the name of a key, for what the operator lets anybody ask.
-   * @throws Failure if there is no such key, or its terms don't allow it
+   * Exchanges a key by its name, for what the operator lets anybody ask.
+   * @throws Failure if there is no such key, or it doesn't allow the request
    */
-  named?(name: string, request: GatewayRequest): Promise<NamedEntry>;
+  named?(name: string, request: GatewayRequest): Promise<NamedTerms>;
+}
+
+interface NamedTerms {
+  /** Sites whose pages may use the key; empty for any. */
+  readonly origins: readonly string[];
+  readonly terms: KeyTerms;
 }
 
 export interface NamedEntry {
@@ -48,15 +55,20 @@ const STATUSES: Partial<Record<FailureCode, number>> = {
 };
 
 /** The one place where keys of plugins are exchanged, for all ways into the gateway. */
-export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) {
+export function openKeyDoors(
+  holders: readonly KeyHolder[],
+  parts: Parameters<typeof createAdmitted>[0] & { readonly callerOf: CallerOf },
+) {
+  const { callerOf } = parts;
+  const admitted = createAdmitted(parts);
   const ownerOf = (authorization: string | undefined) =>
     authorization === undefined ? undefined : holders.find((holder) => holder.owns(authorization));
 
-  async function exchanged(owner: KeyHolder, request: GatewayRequest): Promise<Exchanged> {
-    const given = await owner.exchange(request);
-    // A tool's budget counts whoever pays.
-    return given.budget === undefined ? { ...given, budget: request.exchanged?.budget } : given;
-  }
+  const exchanged = async (owner: KeyHolder, request: GatewayRequest): Promise<Exchanged> =>
+    admitted(await owner.exchange(request), request);
+
+  const inNameOf = (key: Exchanged, request: GatewayRequest) =>
+    new ChangedRequest(request, { exchanged: exchangedSeal.seal(key) });
 
   return {
     /** True if the caller isn't known before the key is exchanged. */
@@ -67,7 +79,7 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
       if (holders.length === 0) return next;
       const answer = async (owner: KeyHolder, request: GatewayRequest) => {
         try {
-          return await next(new ChangedRequest(request, { exchanged: await exchanged(owner, request) }));
+          return await next(inNameOf(await exchanged(owner, request), request));
         } catch (error) {
           if (!(error instanceof Failure)) throw error;
           return refused(error, request);
@@ -95,7 +107,8 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
      */
     async holderOf(authorization: string | undefined) {
       const name = authorization && (await ownerOf(authorization)?.holderOf?.(authorization));
-      if (name !== undefined && name !== '') return { name, isUnproven: false, isIssued: true };
+      if (name !== undefined && name !== '')
+        return { name: holderOfName(name), isUnproven: false, isIssued: true };
       const { tenant, flow } = callerOf({ authorization });
       return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
     },
@@ -105,7 +118,11 @@ export function openKeyDoors(holders: readonly KeyHolder[], callerOf: CallerOf) 
      * @throws Failure if there is no such key, or its terms don't allow it
      */
     async named(name: string, request: GatewayRequest): Promise<NamedEntry> {
-      for (const holder of holders) if (holder.named) return holder.named(name, request);
+      for (const holder of holders) {
+        if (holder.named === undefined) continue;
+        const { origins, terms } = await holder.named(name, request);
+        return { origins, request: inNameOf(await admitted(terms, request), request) };
+      }
       throw new Failure('KEY_EXPIRED', 'This gateway has no keys with names.');
     },
   };

@@ -1,5 +1,11 @@
 import { Mutex } from 'async-mutex';
-import type { Exchanged } from './callers.ts';
+import type { Sealed } from '../../shared/sealed.ts';
+
+/** Where the operation of a request stands. */
+export interface OperationParts {
+  readonly body: unknown;
+  readonly search: string;
+}
 
 /** Several operations of one request. */
 export class RequestBatch {
@@ -62,7 +68,7 @@ export interface GatewayRequest {
   /** As far as it is known. */
   readonly address?: string | undefined;
   /** Set if the request came by a key of this gateway's own, or by a tool with a budget. */
-  readonly exchanged?: Exchanged | undefined;
+  readonly exchanged?: Sealed<'exchanged key'> | undefined;
 }
 
 /** The signal is read only if somebody listens. */
@@ -73,7 +79,7 @@ export class ChangedRequest implements GatewayRequest {
   readonly body: unknown;
   readonly requestId: string | undefined;
   readonly place: PlaceInBatch | undefined;
-  readonly exchanged: Exchanged | undefined;
+  readonly exchanged: GatewayRequest['exchanged'];
   readonly #signalled: { readonly signal: AbortSignal };
 
   constructor(

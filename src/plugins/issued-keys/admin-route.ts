@@ -1,9 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { csvLine } from '../../plugin/index.ts';
-import { readPacked } from '../../server/packed-requests.ts';
-import { numberOf } from '../../shared/exact-json.ts';
+import { csvLine, numberOf } from '../../plugin/index.ts';
 import { type KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
 
 const MAX_BODY_BYTES = 32_768;
@@ -26,7 +24,6 @@ export async function adminRoutes(
   { desk, operatorKey }: { readonly desk: KeyDesk; readonly operatorKey: string },
 ): Promise<void> {
   const expected = hashed(`Bearer ${operatorKey}`);
-  readPacked(app);
   const nameIn = ({ params }: FastifyRequest) => String((params as { name?: unknown }).name);
 
   app.addHook('onRequest', async (request, reply) => {

@@ -1,12 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CommandError, formatted } from '../../cli/formats.ts';
-import { settingsOf } from '../../cli/strange-settings.ts';
-import type { CommandHost } from '../../gateway/plugin.ts';
-import { TAGS } from '../../service/rights.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { timeIn } from '../../shared/periods.ts';
+import { type CommandHost, messageOf, TAGS, timeIn } from '../../plugin/index.ts';
 import { KeyDesk, KeyError, USAGE_COLUMNS, usageCells } from './key-desk.ts';
-import { openKeyStore } from './key-store.ts';
+import { keyStoreIn } from './key-store.ts';
 
 const EXAMPLES = `
 Examples:
@@ -81,7 +76,7 @@ export function addKeys(keys: Command, host: CommandHost): void {
           KEY_COLUMNS.map((column) => (column === 'group' ? key.group?.name : key[column]) ?? null),
         );
         if (rows.length === 0) return 'There are no keys.';
-        return formatted([{ path: 'keys', columns: KEY_COLUMNS, rows }], 'table').trimEnd();
+        return host.formatted([{ path: 'keys', columns: KEY_COLUMNS, rows }], 'table').trimEnd();
       }),
     );
   keys
@@ -125,27 +120,24 @@ export function addUsage(usage: Command, host: CommandHost): void {
             rows: forecasts.map((one) => FORECAST_COLUMNS.map((column) => one[column])),
           };
           const tables = forecast === true ? [forecastTable] : csv === true ? [rows] : [rows, forecastTable];
-          return formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
+          return host.formatted(tables, csv === true ? 'csv' : 'table').trimEnd();
         }),
     );
 }
 
-async function workAtDesk(
-  { env, plugins }: CommandHost,
-  work: (desk: KeyDesk) => Promise<unknown>,
-): Promise<void> {
-  const { cacheUrl, cacheTimeoutMs } = settingsOf(env, plugins, console.error);
+async function workAtDesk(host: CommandHost, work: (desk: KeyDesk) => Promise<unknown>): Promise<void> {
+  const { cacheUrl, openStore } = host.settings();
   if (cacheUrl === 'memory:' || cacheUrl === 'none')
-    throw new CommandError(
+    throw host.error(
       'CACHE_URL: issued keys are kept in sqlite:PATH or redis://… Those of memory: are within the gateway: ask it at ADMIN_PORT.',
     );
-  const store = await openKeyStore(cacheUrl, cacheTimeoutMs);
+  const store = keyStoreIn(await openStore());
   try {
     const outcome = await work(new KeyDesk(store, Date.now));
     console.log(typeof outcome === 'string' ? outcome : JSON.stringify(outcome, null, 2));
   } catch (error) {
-    if (error instanceof KeyError) throw new CommandError(error.message);
-    throw new CommandError(`The store of keys failed: ${messageOf(error)}`);
+    if (error instanceof KeyError) throw host.error(error.message);
+    throw host.error(`The store of keys failed: ${messageOf(error)}`);
   } finally {
     await store.close();
   }

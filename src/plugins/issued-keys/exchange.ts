@@ -1,31 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type GraphQLSchema, getNamedType, parse, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { BoundedCache, createLru, OVERHEAD_BYTES } from '../../cache/lru.ts';
-import { isAmong } from '../../config/origins.ts';
-import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
-import { documentIdOf, givenIn, textIn } from '../../graphql/request/asked-operation.ts';
-import type { Exchanged, OperationParts } from '../../graphql/request/callers.ts';
-import { holderOfName } from '../../graphql/request/key-doors.ts';
-import type { PersistedTexts } from '../../graphql/request/persisted.ts';
-import { partOf } from '../../graphql/schema/key-checks.ts';
-import { looksIssued } from '../../keys/tenant.ts';
 import {
-  ChangedRequest,
   Failure,
   type GatewayRequest,
   HeldOperations,
+  isAmong,
   type KeyHolder,
+  type KeyTerms,
+  looksIssued,
+  type PluginHost,
+  type PluginServices,
   type PromiseOrValue,
+  unreachable,
 } from '../../plugin/index.ts';
-import { joinBudgets } from '../../service/call-budget.ts';
-import { unreachable } from '../../service/counted-budget.ts';
-import { notReadable, type Rights } from '../../service/rights.ts';
-import { yieldToEventLoop } from '../../shared/async/turns.ts';
 import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyIn, isWhole } from './key.ts';
 import { KeyBudget } from './key-budget.ts';
 import { KeyDesk } from './key-desk.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
+import { createLru } from './lru.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
 
@@ -44,9 +36,6 @@ const ABSENT_MS = 1_000;
 /** Cached keys, and cached absences, which anybody can make up. */
 const MOST = { keys: 10_000, absent: 2_000 };
 
-/** Bytes of texts whose tags are cached: anybody has a page's key, and may send texts of any length. */
-const MAX_TAGGED_BYTES = 4 * 1024 * 1024;
-
 /** Concurrent reads of unknown keys; further ones are refused. */
 const MAX_LOOKS = 16;
 
@@ -59,6 +48,11 @@ interface CachedKey {
   // Both in milliseconds since the process began. Asked is later than read while the store doesn't answer.
   readAtMs: number;
   askedAtMs: number;
+}
+
+interface OpenedBudget {
+  readonly terms: KeyBudget;
+  readonly budget: NonNullable<KeyTerms['budget']>;
 }
 
 interface NamedKey {
@@ -83,7 +77,7 @@ export class Exchange {
   readonly #named = new Map<string, Promise<NamedKey>>();
   /** Names without a working key, which the operator has been warned of. */
   readonly #missing = new Set<string>();
-  readonly #budgets = createLru<KeyBudget>(MOST.keys);
+  readonly #budgets = createLru<OpenedBudget>(MOST.keys);
   readonly #visitors: Visitors;
   /** Listeners to the end of a key, by its digest. */
   readonly #watched = new Map<string, Set<(failure: Failure) => void>>();
@@ -98,22 +92,19 @@ export class Exchange {
     this.desk = new KeyDesk(store, host.now, () => this.usage.flush());
   }
 
-  holding({ schema, persisted, config: { maxTokens } }: Kernel): KeyHolder {
-    const asked = { persisted, tagsOf: createTagReader(schema, maxTokens) };
+  holding(gateway: PluginServices): KeyHolder {
     return {
       owns: looksIssued,
       exchange: async (request) => {
         const key = await this.#find(issuedKeyIn(request.headers.authorization) ?? '');
-        return this.#admitted(key, request, asked, () => this.#check(key, request, asked));
+        return this.#admitted(key, request, gateway, () => this.#check(key, request));
       },
-      holderOf: async (authorization) =>
-        holderOfName((await this.#find(issuedKeyIn(authorization) ?? '')).name),
+      holderOf: async (authorization) => (await this.#find(issuedKeyIn(authorization) ?? '')).name,
       // The operator lets anybody ask under this key, from any origin.
       named: async (name, request) => {
         const key = await this.#findNamed(name);
-        const check = () => this.#checkAsked(key, request, asked);
-        const exchanged = await this.#admitted(key, request, asked, check);
-        return { origins: key.origins, request: new ChangedRequest(request, { exchanged }) };
+        const check = () => this.#checkVisitor(key, request);
+        return { origins: key.origins, terms: await this.#admitted(key, request, gateway, check) };
       },
     };
   }
@@ -123,16 +114,16 @@ export class Exchange {
     await this.usage.flush();
   }
 
-  /** @throws Failure, which is counted, if the terms of the key don't allow the request */
+  /** @throws Failure, which is counted, if the key doesn't allow the request */
   async #admitted(
     key: IssuedKey,
     request: GatewayRequest,
-    asked: Asked,
+    gateway: PluginServices,
     check: () => Promise<void>,
-  ): Promise<Exchanged> {
+  ): Promise<KeyTerms> {
     const client = clientOf(request.headers);
-    const note: Exchanged['note'] = (operation, of) =>
-      this.usage.note(key, client, operation.name ?? listedIn(of, asked), operation);
+    const note: KeyTerms['note'] = (operation, of) =>
+      this.usage.note(key, client, operation.name ?? gateway.documents.listedIn(of) ?? '', operation);
     try {
       await check();
     } catch (error) {
@@ -140,21 +131,18 @@ export class Exchange {
         note({ name: null, calls: 0, shared: 0, cached: 0, errorCodes: [error.code] }, request);
       throw error;
     }
-    const keyBudget = this.#budgetOf(key);
-    const other = request.exchanged?.budget;
-    const budget =
-      other === undefined
-        ? keyBudget
-        : joinBudgets(`${other.name} ${keyBudget.name}`, () => other.take(), keyBudget);
-    const authorization = `Bearer ${this.#gatewayKey}`;
-    const rights = rightsOf(key);
     const { origins, visitorPerMinute: perMinute } = key;
     const isOfPage = origins.length > 0 || perMinute !== null;
     const name = isOfPage ? this.#visitors.nameOf(key, request.address ?? '') : '';
-    const visitor = isOfPage ? { name, perMinute } : undefined;
-    const refusalOf = (text: string) => this.#refusalOf(key, text, asked);
-    const watch: Exchanged['watch'] = (onEnd) => this.#watch(key.digest, onEnd);
-    return { authorization, budget, visitor, note, refusalOf, rights, watch };
+    return {
+      authorization: `Bearer ${this.#gatewayKey}`,
+      budget: this.#budgetOf(key, gateway),
+      visitor: isOfPage ? { name, perMinute } : undefined,
+      isOfListed: key.documents === 'trusted',
+      tags: key.tags.length === 0 ? undefined : key.tags,
+      note,
+      watch: (onEnd) => this.#watch(key.digest, onEnd),
+    };
   }
 
   #watch(name: string, onEnd: (failure: Failure) => void): () => void {
@@ -314,19 +302,24 @@ export class Exchange {
   }
 
   /** All keys of a name share a budget, with the terms of the newest. */
-  #budgetOf(key: IssuedKey): KeyBudget {
-    const budget = this.#budgets.get(key.name) ?? new KeyBudget(key, this.#store, this.#host.now);
-    if (budget.key.createdAt <= key.createdAt) budget.key = key;
-    this.#budgets.set(key.name, budget);
+  #budgetOf(key: IssuedKey, gateway: PluginServices): OpenedBudget['budget'] {
+    const { terms, budget } = this.#budgets.get(key.name) ?? this.#openBudget(key, gateway);
+    if (terms.key.createdAt <= key.createdAt) terms.key = key;
+    this.#budgets.set(key.name, { terms, budget });
     return budget;
   }
 
-  async #check(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
+  #openBudget(key: IssuedKey, { openBudget }: PluginServices): OpenedBudget {
+    const terms = new KeyBudget(key, this.#store, this.#host.now);
+    return { terms, budget: openBudget(terms, this.#store) };
+  }
+
+  async #check(key: IssuedKey, request: GatewayRequest): Promise<void> {
     const ended = this.#ended(key);
     if (ended !== null) throw ended;
     if (key.origins.length > 0 && !isAmong(request.headers.origin, key.origins))
       throw new Failure('ORIGIN_NOT_ALLOWED', 'The request has no Origin of the sites that the key is for.');
-    await this.#checkAsked(key, request, asked);
+    await this.#checkVisitor(key, request);
   }
 
   /** Null if the key still works. */
@@ -336,87 +329,16 @@ export class Exchange {
     return ended === null ? null : new Failure('KEY_EXPIRED', `The key has worked until ${ended}.`);
   }
 
-  /** @throws Failure if the visitor asks too often, or for what the key may not read */
-  async #checkAsked(key: IssuedKey, request: GatewayRequest, asked: Asked): Promise<void> {
-    const held = new HeldOperations(request);
+  /** @throws Failure if the visitor asks too often */
+  async #checkVisitor(key: IssuedKey, request: GatewayRequest): Promise<void> {
     const { visitorPerMinute } = key;
-    if (visitorPerMinute !== null && !request.isCounted) {
-      const visitor = this.#visitors.nameOf(key, request.address ?? '');
-      await this.#visitors.count(visitor, held.count, visitorPerMinute, this.#host.now());
-    }
-    let isFirst = true;
-    // A text that isn't known yet is checked before it runs.
-    for (const text of held.texts(asked.persisted)) {
-      // A request may bring thousands, whether or not they will run.
-      if (!isFirst) await yieldToEventLoop(this.#budgetOf(key));
-      isFirst = false;
-      const failure = this.#refusalOf(key, text, asked);
-      if (failure !== null) throw failure;
-    }
+    if (visitorPerMinute === null || request.isCounted) return;
+    const visitor = this.#visitors.nameOf(key, request.address ?? '');
+    const { count } = new HeldOperations(request);
+    await this.#visitors.count(visitor, count, visitorPerMinute, this.#host.now());
   }
-
-  /** Refuses a document as a whole for what its text shows; everything else is checked where it is reached. */
-  #refusalOf(key: IssuedKey, text: string, { persisted, tagsOf }: Asked): Failure | null {
-    if (key.documents === 'trusted' && !persisted.lists(text))
-      return new Failure('DOCUMENT_NOT_ALLOWED', 'By this key only documents may run that are listed here.');
-    const rights = rightsOf(key);
-    if (rights === undefined) return null;
-    const other = tagsOf(text).find((tag) => !rights.tags.has(tag));
-    return other === undefined ? null : notReadable(rights, other);
-  }
-}
-
-function rightsOf({ tags }: IssuedKey): Rights | undefined {
-  return tags.length === 0 ? undefined : { name: tags.toSorted().join(), tags: new Set(tags) };
 }
 
 function unknownKey(): Failure {
   return new Failure('UNAUTHENTICATED', 'This gateway has issued no such key, or has revoked it.');
-}
-
-/** Returns the identifier of the listed document that a request names; empty if there is none. */
-function listedIn(request: OperationParts, { persisted }: Asked): string {
-  const id = documentIdOf(givenIn(request));
-  return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : '';
-}
-
-interface Asked {
-  readonly persisted: PersistedTexts;
-  readonly tagsOf: ReturnType<typeof createTagReader>;
-}
-
-/** Reads the tags of all types in a document, whichever of its operations runs. */
-function createTagReader(schema: GraphQLSchema, maxTokens: number) {
-  const cached = new BoundedCache<readonly string[]>(
-    MAX_TAGGED_BYTES,
-    (_, text) => OVERHEAD_BYTES + 2 * text.length,
-  );
-  return (text: string): readonly string[] => {
-    const cachedTags = cached.get(text);
-    if (cachedTags !== undefined) return cachedTags;
-    const tags = tagsIn(text, schema, maxTokens);
-    cached.set(text, tags);
-    return tags;
-  };
-}
-
-function tagsIn(text: string, schema: GraphQLSchema, maxTokens: number): readonly string[] {
-  const tags = new Set<string>();
-  const types = new TypeInfo(schema);
-  const note = () => {
-    for (const type of [types.getParentType(), getNamedType(types.getType())]) {
-      const part = type == null ? 'base' : partOf(type);
-      if (part !== 'base') tags.add(part);
-    }
-  };
-  try {
-    const document = parse(text, { maxTokens, noLocation: true });
-    visit(
-      document,
-      visitWithTypeInfo(types, { Field: note, InlineFragment: note, FragmentDefinition: note }),
-    );
-  } catch {
-    // Other stages refuse it.
-  }
-  return [...tags];
 }

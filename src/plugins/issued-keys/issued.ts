@@ -1,7 +1,6 @@
-import type { Plugin, PluginHost } from '../../gateway/plugin.ts';
-import type { PluginMetric } from '../../plugin/definition.ts';
+import type { Plugin, PluginHost } from '../../plugin/index.ts';
 import { Exchange } from './exchange.ts';
-import { openKeyStore } from './key-store.ts';
+import { keyStoreIn } from './key-store.ts';
 import type { Usage } from './usage.ts';
 
 export async function openIssued(
@@ -9,12 +8,11 @@ export async function openIssued(
   operatorKey: string | undefined,
   host: PluginHost,
 ): Promise<Plugin> {
-  const { cacheUrl, cacheTimeoutMs } = host.config;
-  const store = await openKeyStore(cacheUrl, cacheTimeoutMs);
+  const store = keyStoreIn(await host.openStore());
   const exchange = new Exchange(gatewayKey, host, store);
   const { desk, usage } = exchange;
   return {
-    keys: (kernel) => exchange.holding(kernel),
+    keys: (gateway) => exchange.holding(gateway),
     metrics: metricsOf(usage),
     http: {
       async operators(app) {
@@ -30,6 +28,8 @@ export async function openIssued(
     api: () => ({ desk, usage }),
   };
 }
+
+type PluginMetric = NonNullable<Plugin['metrics']>[number];
 
 /** Each metric can be summed over all of its labels. */
 function metricsOf(usage: Usage): readonly PluginMetric[] {

@@ -1,7 +1,4 @@
-import type { Count } from '../../cache/counts.ts';
-import type { QuotaRecord, RateLimit } from '../../keys/ledger.ts';
-import { Failure } from '../../plugin/index.ts';
-import { CountedBudget } from '../../service/counted-budget.ts';
+import { Failure, type PluginServices, unreachable } from '../../plugin/index.ts';
 import type { IssuedKey } from './key.ts';
 import type { KeyStore } from './key-store.ts';
 
@@ -18,7 +15,13 @@ const LIMITS = { minute: 'perMinute', day: 'perDay', month: 'perMonth' } as cons
 
 const STATES = { minute: 'MINUTE_SPENT', day: 'DAY_SPENT', month: 'MONTH_SPENT' } as const;
 
-interface WindowCount extends Count {
+type BudgetTerms = Parameters<PluginServices['openBudget']>[0];
+type QuotaRecord = Awaited<ReturnType<NonNullable<BudgetTerms['quota']>>>;
+
+interface WindowCount {
+  readonly name: string;
+  readonly most: number | null;
+  readonly retentionMs: number;
   readonly window: BudgetWindow;
   readonly isOfGroup: boolean;
 }
@@ -52,21 +55,27 @@ export function countsOf({ name, group, ...key }: IssuedKey, atMs: number): read
   });
 }
 
-export class KeyBudget extends CountedBudget<WindowCount> {
+/** What a key may spend, for a budget of calls. */
+export class KeyBudget {
+  readonly name: string;
+  readonly now: () => number;
   key: IssuedKey;
+  readonly #store: Pick<KeyStore, 'read'>;
   /** As the store last had them, by name. */
   #seen: ReadonlyMap<string, number> = new Map();
 
-  constructor(key: IssuedKey, store: KeyStore, now: () => number) {
-    super(`issued ${key.name}`, store, now);
+  constructor(key: IssuedKey, store: Pick<KeyStore, 'read'>, now: () => number) {
+    this.name = `issued ${key.name}`;
+    this.now = now;
     this.key = key;
+    this.#store = store;
   }
 
-  protected override countsAt(nowMs: number): readonly WindowCount[] {
+  countsAt(nowMs: number): readonly WindowCount[] {
     return countsOf(this.key, nowMs);
   }
 
-  protected override spent({ window, isOfGroup, most }: WindowCount, nowMs: number): Failure {
+  spent({ window, isOfGroup, most }: WindowCount, nowMs: number): Failure {
     const whose = isOfGroup ? "this key's group" : 'this key';
     return new Failure(
       'KEY_BUDGET_SPENT',
@@ -75,14 +84,18 @@ export class KeyBudget extends CountedBudget<WindowCount> {
     );
   }
 
-  protected override see(counts: readonly WindowCount[], calls: readonly number[]): void {
+  see(counts: readonly WindowCount[], calls: readonly number[]): void {
     this.#seen = new Map(counts.map(({ name }, i) => [name, calls[i] ?? 0]));
   }
 
+  /** @throws Failure if the store can't be reached */
   async quota(): Promise<QuotaRecord> {
     const nowMs = this.now();
     const counts = countsOf(this.key, nowMs);
-    const calls = await this.read(counts);
+    const calls = await this.#store.read(counts.map(({ name }) => name)).catch(() => {
+      throw unreachable();
+    });
+    this.see(counts, calls);
     const callsIn = (window: BudgetWindow) =>
       calls[counts.findIndex((count) => count.window === window && !count.isOfGroup)] ?? 0;
     const full = counts.filter(({ most }, i) => most !== null && (calls[i] ?? 0) >= most);
@@ -99,7 +112,7 @@ export class KeyBudget extends CountedBudget<WindowCount> {
     };
   }
 
-  limits(): readonly RateLimit[] {
+  limits(): ReturnType<NonNullable<BudgetTerms['limits']>> {
     const nowMs = this.now();
     const counts = countsOf(this.key, nowMs);
     return WINDOWS.flatMap((window) => {

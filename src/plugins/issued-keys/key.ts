@@ -1,10 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { originIn } from '../../config/origins.ts';
-import { looksIssued } from '../../keys/tenant.ts';
-import { TAGS } from '../../service/rights.ts';
-import { timeIn } from '../../shared/periods.ts';
+import { looksIssued, originIn, TAGS, timeIn } from '../../plugin/index.ts';
 
 /** Scanners for secrets know issued keys by it. */
 const PREFIX = 'cgk_';
@@ -114,7 +111,7 @@ export function issuedKeyFrom(text: string, digest?: string): IssuedKey {
   return stored.data;
 }
 
-export function jsonIn(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

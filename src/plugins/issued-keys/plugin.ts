@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { definePlugin } from '../../gateway/plugin.ts';
+import { definePlugin } from '../../plugin/index.ts';
 
 export const issuedKeys = definePlugin({
   name: 'issued-keys',
@@ -37,7 +37,7 @@ export const issuedKeys = definePlugin({
       );
     return errors;
   },
-  remarks: ({ COUNTRY_DATA_KEY }, { cacheUrl }) =>
+  remarks: ({ COUNTRY_DATA_KEY }, _given, { cacheUrl }) =>
     COUNTRY_DATA_KEY !== undefined && cacheUrl === 'memory:'
       ? [
           'Issued keys are stored in memory, and forgotten when the program ends: CACHE_URL=sqlite:PATH or redis://… keeps them.',

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Mutex } from 'async-mutex';
-import type { NotedOperation } from '../../service/caller.ts';
+import { type KeyTerms, SumsBook } from '../../plugin/index.ts';
 import { dayOf, type IssuedKey } from './key.ts';
-import { type KeyStore, MEASURES, OTHER, UsageBook, type UsageRow } from './key-store.ts';
+import { type KeyStore, MEASURES, OTHER, rowsOf, sumsOf, type UsageRow } from './key-store.ts';
+
+type NotedOperation = Parameters<NonNullable<KeyTerms['note']>>[0];
 
 const DAY_MS = 86_400_000;
 
@@ -29,7 +31,7 @@ export function clientOf(headers: Readonly<Record<string, string>>): string {
 export class Usage {
   readonly #store: KeyStore;
   readonly #now: () => number;
-  #gathered = new UsageBook();
+  #gathered = new SumsBook();
   /** Rows being written, under a name by which they count once. */
   #leaving: { readonly batch: string; readonly rows: readonly UsageRow[] } | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -49,7 +51,7 @@ export class Usage {
     if (errorCodes.length > 0) counts.failed = 1;
     for (const code of errorCodes) counts[code] = (counts[code] ?? 0) + 1;
     const row = { day: dayOf(this.#now()), key, client, document: plainName(document), counts };
-    this.#gathered.add(row);
+    this.#gathered.add(sumsOf(row));
     const name = this.#sums.has(key) || this.#sums.size < MAX_KEYS ? key : OTHER;
     const sums = this.#sums.get(name) ?? {};
     for (const measure of MEASURES) sums[measure] = (sums[measure] ?? 0) + (counts[measure] ?? 0);
@@ -77,10 +79,10 @@ export class Usage {
   /** True if nothing is left to write. */
   async #send(): Promise<boolean> {
     if (this.#leaving === null) {
-      const rows = this.#gathered.rows();
+      const rows = rowsOf(this.#gathered.sums());
       if (rows.length === 0) return true;
       this.#leaving = { batch: randomUUID(), rows };
-      this.#gathered = new UsageBook();
+      this.#gathered = new SumsBook();
     }
     try {
       const retainedFrom = dayOf(this.#now() - RETENTION_DAYS * DAY_MS);

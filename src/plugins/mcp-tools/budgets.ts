@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { CallCounts, Count } from '../../cache/counts.ts';
-import { Failure } from '../../plugin/index.ts';
-import { CountedBudget } from '../../service/counted-budget.ts';
+import { Failure, unreachable } from '../../plugin/index.ts';
+import type { CallBudget } from '../../service/call-budget.ts';
+import { type BudgetTerms, CountedBudget } from '../../service/counted-budget.ts';
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR_MS;
@@ -39,19 +40,28 @@ export function createToolBudgets(limit: number, store: CallCounts, nameOf: Name
 
 export type ToolBudgets = ReturnType<typeof createToolBudgets>;
 
-class ToolBudget extends CountedBudget {
+class ToolBudget implements BudgetTerms {
+  readonly name: string;
+  readonly now = Date.now;
+  readonly calls: CallBudget;
   readonly #limit: number;
+  readonly #store: CallCounts;
   readonly #isSession: boolean;
 
   constructor(name: string, limit: number, store: CallCounts, isSession: boolean) {
-    super(`tools of ${name}`, store, Date.now);
+    this.name = `tools of ${name}`;
+    this.calls = new CountedBudget(this, store);
     this.#limit = limit;
+    this.#store = store;
     this.#isSession = isSession;
   }
 
+  /** @throws Failure if the store can't be reached */
   async usage(): Promise<BudgetUsage> {
     const nowMs = Date.now();
-    const [spent = 0] = await this.read(this.countsAt(nowMs));
+    const [spent = 0] = await this.#store.read(this.countsAt(nowMs).map(({ name }) => name)).catch(() => {
+      throw unreachable();
+    });
     return { limit: this.#limit, spent, resetsAt: this.#resetsAt(nowMs) };
   }
 
@@ -59,7 +69,7 @@ class ToolBudget extends CountedBudget {
     return usage.spent + calls > usage.limit ? beyondBudget(usage, calls) : null;
   }
 
-  protected override countsAt(nowMs: number): readonly Count[] {
+  countsAt(nowMs: number): readonly Count[] {
     const hour = this.#isSession ? 0 : Math.floor(nowMs / HOUR_MS);
     return [
       {
@@ -70,7 +80,7 @@ class ToolBudget extends CountedBudget {
     ];
   }
 
-  protected override spent(_count: Count, nowMs: number): Failure {
+  spent(_count: Count, nowMs: number): Failure {
     return beyondBudget({ limit: this.#limit, spent: this.#limit, resetsAt: this.#resetsAt(nowMs) }, 1);
   }
 

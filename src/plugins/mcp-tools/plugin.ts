@@ -38,7 +38,7 @@ export const mcpTools = definePlugin({
       errors.push('MCP_BUDGET: workers share it by CACHE_URL=sqlite:PATH or redis://…');
     return errors;
   },
-  remarks: ({ MCP: isOn }, _config, given) =>
+  remarks: ({ MCP: isOn }, given) =>
     isOn ? [] : remarksOnIdle(['MCP_BUDGET', 'MCP_KEY'], given, 'without MCP=on, but for the command mcp'),
   commands: [
     {

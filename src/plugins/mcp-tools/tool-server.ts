@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
 import type { Gateway } from '../../gateway/gateway.ts';
+import { exchangedSeal } from '../../graphql/request/callers.ts';
 import {
   createPrices,
   explained,
@@ -278,7 +279,7 @@ function createTools(
     isCounted = false,
   ) {
     const { authorization = null } = call.client.headers;
-    const exchanged = budget === null ? undefined : { authorization, budget };
+    const exchanged = budget === null ? undefined : exchangedSeal.seal({ authorization, budget });
     const request = ownRequest(bodyOf(tool, call), { ...call.client, exchanged, isCounted });
     return answerIn(await wholeBody((await gateway.handle(request)).body));
   }
@@ -298,7 +299,8 @@ function createTools(
         return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(usage) };
       const beyond = budget === null || usage === null ? null : budget.refusalOf(usage, calls);
       if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
-      const callBudget = maxCalls === undefined ? budget : boundedBudget(maxCalls, budget);
+      const own = budget?.calls ?? null;
+      const callBudget = maxCalls === undefined ? own : boundedBudget(maxCalls, own);
       const answer = await answerTo(tool, call, callBudget, true);
       return { ...answer, ...meta((await budget?.usage()) ?? null) };
     } catch (error) {

@@ -18,7 +18,7 @@ export const offline = definePlugin({
     /** File of what a gateway has recorded, to answer any key; undefined for what is cached under the key that asks. */
     OFFLINE_FIXTURES: z.string().min(1).optional(),
   },
-  remarks: ({ OFFLINE: isOn, OFFLINE_FIXTURES: file }, { cacheUrl }) =>
+  remarks: ({ OFFLINE: isOn, OFFLINE_FIXTURES: file }, _given, { cacheUrl }) =>
     isOn && file === undefined && (cacheUrl === 'memory:' || cacheUrl === 'none')
       ? [
           'OFFLINE is on, and CACHE_URL names no store that lasts: nothing is cached, so nothing can be answered.',

@@ -5,7 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { turnsOf } from '../../gateway/turns-view.ts';
-import { UNPROVEN } from '../../graphql/request/callers.ts';
+import { exchangedSeal, UNPROVEN } from '../../graphql/request/callers.ts';
 import { ownRequest } from '../../graphql/request/own-requests.ts';
 import { wholeBody } from '../../graphql/request/responses.ts';
 import { visitorOf } from '../../keys/visitor.ts';
@@ -217,14 +217,14 @@ class PublicAddress {
 
   async #cachedNames(asked: GatewayRequest): Promise<SourceNames> {
     const { persisted, handle, api } = this.#gateway;
-    const { authorization = null, rights } = asked.exchanged ?? {};
+    const { authorization = null, rights } = asked.exchanged ? exchangedSeal.open(asked.exchanged) : {};
     // Only that plugin keeps a call from being sent.
     if (api('offline') === null) return NO_NAMES;
     const response = await handle(
       new ChangedRequest(asked, {
         headers: { ...asked.headers, 'x-offline': '1' },
         body: { documentId: persisted.admit(SOURCES) },
-        exchanged: { authorization, rights },
+        exchanged: exchangedSeal.seal({ authorization, rights }),
       }),
     );
     if (response.status !== 200) return NO_NAMES;

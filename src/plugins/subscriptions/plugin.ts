@@ -12,7 +12,7 @@ export const subscriptions = definePlugin({
     /** Subscriptions of one key at once. */
     MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
   },
-  remarks: ({ SUBSCRIPTIONS: isOn }, _config, given) =>
+  remarks: ({ SUBSCRIPTIONS: isOn }, given) =>
     isOn
       ? []
       : remarksOnIdle(['SUBSCRIPTIONS_POLL_SECONDS', 'MAX_SUBSCRIPTIONS'], given, 'without SUBSCRIPTIONS=on'),
