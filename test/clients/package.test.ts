@@ -19,6 +19,7 @@ const COMPILERS = [
 const CONSUMER = `
 import { codeOf, ErrorCode, isRetryable, type AnswerExtensions, type Country, type Observation } from '@country-graph/client';
 import { possibleTypes, typePolicies } from '@country-graph/client/apollo';
+import { type ClientBill, holdFigures } from '@country-graph/client/figures';
 import { keys } from '@country-graph/client/graphcache';
 
 export function words(code: ErrorCode): string {
@@ -30,6 +31,8 @@ export const bill = (extensions: AnswerExtensions): number => extensions.upstrea
 export const value = (one: Observation): number | null | undefined => one.value;
 export const code = (one: Country): string => one.code;
 export const policies: object = { possibleTypes, typePolicies, keys };
+export const held = (bill: ClientBill): number => bill.held;
+export const figures: typeof fetch = holdFigures({ url: 'https://gateway.example/graphql' }).fetch;
 export const again: boolean = isRetryable(new Error(String(codeOf({}))));
 `;
 
@@ -111,7 +114,7 @@ describe('the packed client', () => {
     expect(generated).toMatch(/JSON: \{ input: unknown; output: unknown; \}/);
   });
 
-  it.for(['', '/apollo', '/codegen', '/graphcache'])(
+  it.for(['', '/apollo', '/codegen', '/figures', '/graphcache'])(
     'the packed client is CommonJS for those who take no other: %s',
     (part) => {
       const text = `const all = require('@country-graph/client${part}'); process.stdout.write(Object.keys(all).join())`;

@@ -43,7 +43,7 @@ export function withIds<Document extends object>(document: Document): Document {
   return found as Document;
 }
 
-function isFixed(document: {
+export function isFixed(document: {
   readonly definitions?: unknown;
   readonly documentId?: unknown;
   readonly __meta__?: { readonly hash?: unknown };

@@ -1,0 +1,246 @@
+import { boundOf } from './bound.ts';
+import { type Composed, compose, type GraphqlBody, Unexpected } from './composed.ts';
+import { openDisk } from './disk.ts';
+import { type Form, formOf } from './forms.ts';
+import type { DocumentNode } from './nodes.ts';
+import { type Owner, Owners, type Pair, seeNames } from './owners.ts';
+import { planOf } from './plan.ts';
+import type { Instant, Layer } from './store.ts';
+import { narrow, type View, viewOf } from './views.ts';
+
+export interface HoldingOptions {
+  /** The gateway's GraphQL address. */
+  readonly url: string;
+  /** `parse` of `graphql`, for operations that are sent as texts. */
+  readonly parse?: (text: string) => object;
+  /** `indexedDB`, to hold figures across reloads too. */
+  readonly disk?: IDBFactory | undefined;
+  /** Most figures that are held, of all keys together; 50,000 if left out. */
+  readonly maxFigures?: number;
+  readonly seconds?: {
+    /** How long figures are held if the gateway sends changes (`SUBSCRIPTIONS=on`), which the page passes on to `revised`. */
+    readonly live?: number;
+    /** How long past their time figures are shown if the gateway can't be reached. */
+    readonly offline?: number;
+  };
+  readonly clock?: () => Instant;
+}
+
+/** `extensions.client` of an answer: what was done in the page. */
+export interface ClientBill {
+  /** Figures that were held. */
+  readonly held: number;
+  /** Figures that the gateway was asked for, and sent. */
+  readonly asked: number;
+  /** Requests that weren't sent: 1 if everything was held. */
+  readonly spared: number;
+  /** Age of the oldest figure in seconds, if the gateway can't be reached and some are past their time. */
+  readonly staleSeconds?: number;
+}
+
+export interface Asked {
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** What the gateway knows the caller by: `Authorization`. */
+  readonly key: string;
+}
+
+/** A response of the gateway. */
+export interface Sent {
+  readonly body: GraphqlBody;
+  readonly cacheControl: string | null;
+}
+
+/** Sends an operation on. @param text of the document; null if that is the caller's */
+export type Send<Response extends Sent> = (
+  document: DocumentNode,
+  variables: Readonly<Record<string, unknown>>,
+  text: string | null,
+) => Promise<Response>;
+
+export interface Answer<Response> {
+  readonly body: GraphqlBody;
+  /** Null if nothing was sent. */
+  readonly sent: Response | null;
+  readonly freshSeconds: number;
+}
+
+/** An event of `observationsChanged`, or of `sourceRefreshed`. */
+type Event = Readonly<Record<string, unknown>>;
+
+const MAX_FIGURES = 50_000;
+/** Codes after which nothing is shown under a key any more. */
+const REFUSALS: readonly unknown[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'KEY_EXPIRED', 'ORIGIN_NOT_ALLOWED'];
+/** Codes by which a gateway refuses a document that was made here. */
+const UNKNOWN_DOCUMENTS: readonly unknown[] = ['DOCUMENT_NOT_ALLOWED', 'GRAPHQL_VALIDATION_FAILED'];
+
+export type Core = ReturnType<typeof createCore>;
+
+export function createCore(options: HoldingOptions) {
+  const { url, disk, maxFigures = MAX_FIGURES, seconds = {} } = options;
+  const now = options.clock ?? (() => ({ wallMs: Date.now(), steadyMs: performance.now() }));
+  const graceMs = (seconds.offline ?? 0) * 1000;
+  const owners = new Owners({
+    url,
+    maxFigures,
+    graceMs,
+    now,
+    disk: disk === undefined ? null : openDisk(disk),
+  });
+  /** Set once the gateway has refused a document that was made here. */
+  let areTextsFixed = false;
+
+  function freshMsOf(cacheControl: string | null): number {
+    if (cacheControl?.includes('must-revalidate')) return (seconds.live ?? 0) * 1000;
+    return Number(/\bmax-age=(\d+)/.exec(cacheControl ?? '')?.[1] ?? 0) * 1000;
+  }
+
+  function hold(owner: Owner, { arrived }: Composed, at: Instant, freshMs: number): void {
+    const layers = new Map<string, Layer>();
+    for (const { pair, fields, years, rows } of arrived) {
+      const segment = { ...years, rows, at, freshMs };
+      layers.set(pair, owner.held.put(pair, fields, segment));
+      seeNames(owner.held, pair, segment);
+    }
+    owners.keep(owner, layers);
+  }
+
+  function isRefused({ errors = [] }: GraphqlBody, codes: readonly unknown[]): boolean {
+    return errors.some(({ extensions }) => codes.includes(extensions?.code));
+  }
+
+  /** Null if the operation is to be passed on as it is. @param send rejects if the gateway can't be reached */
+  async function answer<Response extends Sent>(
+    { document, operationName, variables, key }: Asked,
+    send: Send<Response>,
+    isHeldUsed = true,
+  ): Promise<Answer<Response> | null> {
+    const plan = planOf(document);
+    if (plan === null || (operationName ?? plan.operationName) !== plan.operationName) return null;
+    const roots = boundOf(plan, variables);
+    const form = formOf(document, plan, areTextsFixed);
+    if (roots === null || form === null) return null;
+    const owner = await owners.of(key);
+    const { generation } = owner;
+    const { held } = owner;
+    const at = now();
+    const view = viewOf(roots, isHeldUsed ? held : NOTHING_HELD, at);
+    if (view.isComplete) return heldAnswer(view, at);
+    const values = narrow(view, form, variables);
+    let sent: Response;
+    try {
+      sent = await send(form.document, values, form.text);
+    } catch (error) {
+      const old = graceMs > 0 && !isAbort(error) ? viewOf(roots, held, now(), graceMs) : null;
+      if (old?.isComplete) return heldAnswer(old, now());
+      throw error;
+    }
+    const { body, cacheControl } = sent;
+    if (isRefused(body, REFUSALS)) await owners.forget(key);
+    if (form.text !== null && isRefused(body, UNKNOWN_DOCUMENTS)) areTextsFixed = true;
+    // The document that was made here is refused: it may have a field or a level too many.
+    if (
+      form.text !== null &&
+      isRefused(body, [...UNKNOWN_DOCUMENTS, 'OPERATION_TOO_EXPENSIVE']) &&
+      body.data == null
+    )
+      return null;
+    if (body.data === undefined || body.data === null) return { body, sent, freshSeconds: 0 };
+    const composed = composedOf(view, form, body);
+    if (composed === null) return null;
+    const { warnings } = body.extensions ?? {};
+    const freshMs = freshMsOf(cacheControl);
+    const isWhole = body.errors === undefined && warnings === undefined && freshMs > 0;
+    if (isWhole && owner.generation === generation) hold(owner, composed, at, freshMs);
+    const whole = isWhole ? Math.min(view.freshMs, freshMs) : 0;
+    return { body: placed(body, composed), sent, freshSeconds: Math.floor(whole / 1000) };
+  }
+
+  return {
+    answer,
+    forget: (key?: string) => owners.forget(key),
+    revised: (event: unknown) => owners.revised(pairsIn((event ?? {}) as Event)),
+    written: () => owners.written(),
+    close: () => owners.close(),
+  };
+}
+
+const NOTHING_HELD = {
+  find: (_pair: string, _fields: unknown, years: View['roots']) => ({
+    rows: [],
+    missing: years,
+    freshMs: Infinity,
+    ats: [],
+  }),
+  isSeen: () => true,
+} as never;
+
+const isAbort = (error: unknown) => (error as { name?: unknown } | null)?.name === 'AbortError';
+
+function heldAnswer(view: View, at: Instant): Answer<never> {
+  const { data, held } = compose(view, null, {});
+  const staleMs = Math.max(0, ...view.ats.map(({ wallMs }) => at.wallMs - wallMs));
+  const isStale = view.freshMs <= 0;
+  const client: ClientBill = {
+    held,
+    asked: 0,
+    spared: 1,
+    ...(isStale && { staleSeconds: Math.round(staleMs / 1000) }),
+  };
+  const upstream = { calls: 0, byRoute: {}, shared: 0, cached: held, naive: 0 };
+  const freshSeconds = Math.max(0, Math.floor(view.freshMs / 1000));
+  return { body: { data, extensions: { upstream, client } }, sent: null, freshSeconds };
+}
+
+/** Null if the answer isn't one to what was asked: then the gateway is asked for all of it. */
+function composedOf(view: View, form: Form, body: GraphqlBody): Composed | null {
+  try {
+    const composed = compose(view, form, body);
+    return hasDoubts(body, view) ? null : composed;
+  } catch (error) {
+    if (error instanceof Unexpected || error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** True if the narrower answer warns of an indicator that others of the operation have figures of. */
+function hasDoubts({ extensions }: GraphqlBody, { roots }: View): boolean {
+  const warnings = (extensions?.warnings ?? []) as readonly {
+    readonly code?: unknown;
+    readonly name?: unknown;
+  }[];
+  const doubted = warnings.flatMap(({ code, name }) => (code === 'UNKNOWN_INDICATOR' ? [name] : []));
+  if (doubted.length === 0) return false;
+  const views = roots.flatMap((one) =>
+    typeof one === 'string' ? [] : 'figures' in one ? one.figures : [one],
+  );
+  return views.some(({ found }) =>
+    [...found].some(([cell, { rows }]) => rows.length > 0 && doubted.includes(cell.split(' ')[1])),
+  );
+}
+
+/** The answer with errors and warnings in the places of what they are about. */
+function placed(body: GraphqlBody, { data, held, asked, pathOf }: Composed): GraphqlBody {
+  const moved = <One extends { readonly path?: readonly (string | number)[] }>(one: One): One =>
+    one.path === undefined ? one : { ...one, path: pathOf(one.path) ?? one.path };
+  const { errors, extensions = {} } = body;
+  const { warnings } = extensions as { readonly warnings?: readonly { readonly path?: readonly string[] }[] };
+  const client: ClientBill = { held, asked, spared: 0 };
+  return {
+    ...body,
+    ...(errors && { errors: errors.map(moved) }),
+    data,
+    extensions: { ...extensions, ...(warnings && { warnings: warnings.map(moved) }), client },
+  };
+}
+
+/** Null if the event doesn't name all of its figures. */
+function pairsIn({ changes, isWhole }: Event): readonly Pair[] | null {
+  if (!Array.isArray(changes) || isWhole === true) return null;
+  const pairs = changes.map(({ observation }): Pair | null => {
+    const [country, metric] = [observation?.country?.code, observation?.indicator?.key];
+    return typeof country === 'string' && typeof metric === 'string' ? [country, metric] : null;
+  });
+  return pairs.includes(null) ? null : (pairs as readonly Pair[]);
+}
