@@ -45,6 +45,7 @@ export const PROGRAMS = [
   'test/graphiql/layout.test.ts',
   'test/graphiql/live.test.ts',
   'test/graphiql/places.test.ts',
+  'test/graphiql/publish.test.ts',
   'test/graphiql/questions.test.ts',
   'test/graphiql/seen.test.ts',
   'test/graphiql/share.test.ts',

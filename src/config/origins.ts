@@ -34,3 +34,7 @@ export function isAmong(origin: string | undefined, list: readonly string[]): bo
     return typeof pattern === 'string' ? pattern === origin : pattern.test(origin);
   });
 }
+
+/** Names of the own machine alone: any other name can be bound to its address. */
+export const isLoopback = (hostname: string) =>
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/.test(hostname);

@@ -4,10 +4,14 @@ import type { Operation } from './operation.ts';
 import { send } from './send.ts';
 
 /** Asks for the price of an operation; null if that can't be known. */
-export async function explained(operation: Operation, signal: AbortSignal): Promise<Explained | null> {
+export async function explained(
+  operation: Operation,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Explained | null> {
   // Asks nothing while somebody writes, nor of a subscription.
   if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;
-  const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
+  const { extensions } = await send(operation, { 'x-explain': '1', ...headers }, signal);
   return extensions?.explain ?? null;
 }
 

@@ -3,7 +3,7 @@ import { GATEWAY } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
 import { offerLive } from './live-status.ts';
 import { setAttribution, setSourceNames } from './source-names.ts';
-import { setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
+import { pageUrlOf, setPages, setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
 
 /** Facts that the server tells the page about itself. */
 export interface Settings {
@@ -32,6 +32,7 @@ async function loadedSettings(): Promise<Settings> {
     readonly sourceNames: Readonly<Record<string, NamedSource>>;
     readonly attribution: NamedSource;
     readonly publicUrl: string | null;
+    readonly canPublish: boolean;
     readonly publicDocuments: readonly {
       readonly name: string;
       readonly title: string;
@@ -39,10 +40,8 @@ async function loadedSettings(): Promise<Settings> {
     }[];
   };
   const { demoKeys, isTrustedOnly, isLive, hasOffline, publicUrl } = settings;
-  const base = publicUrl === null ? GATEWAY : `${publicUrl}/`;
-  setPublicDocuments(
-    settings.publicDocuments.map(({ name, ...one }) => ({ ...one, url: `${base}c/${name}` })),
-  );
+  setPages({ base: publicUrl === null ? GATEWAY : `${publicUrl}/`, isOpen: settings.canPublish });
+  setPublicDocuments(settings.publicDocuments.map(({ name, ...one }) => ({ ...one, url: pageUrlOf(name) })));
   setAttribution(settings.attribution);
   setSourceNames(new Map(Object.entries(settings.sourceNames)));
   offerLive(isLive);

@@ -30,16 +30,31 @@ export interface PublicDocument {
 
 let published: readonly PublicDocument[] = [];
 
+/** Where pages are, and whether some may publish them from here. */
+let pages = { base: '', isOpen: false };
+
+export function setPages(all: typeof pages): void {
+  pages = all;
+}
+
+export const canPublish = (): boolean => pages.isOpen;
+
+export const pageUrlOf = (name: string): string => `${pages.base}c/${name}`;
+
 export function setPublicDocuments(all: readonly PublicDocument[]): void {
   published = all;
 }
 
 export const publicDocuments = (): readonly PublicDocument[] => published;
 
+const bare = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+/** True for one operation in two layouts. */
+export const isAlike = (text: string, other: string): boolean => bare(text) === bare(other);
+
 /** The public document of the text in an editor, in any layout: it is asked for by its name. */
 export function publicDocumentOf(text: string): PublicDocument | null {
-  const bare = (laidOut: string) => laidOut.replaceAll(/\s+/g, ' ').trim();
-  return published.find((document) => bare(document.text) === bare(text)) ?? null;
+  return published.find((document) => isAlike(document.text, text)) ?? null;
 }
 
 /** Name of a document for people: the names of its operations. */

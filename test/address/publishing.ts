@@ -71,6 +71,8 @@ export async function openPublishing({
   const close = program[Symbol.asyncDispose].bind(program);
   return Object.assign(program, {
     origin,
+    /** The file of the pages. */
+    published: files.PUBLIC_DOCUMENTS,
     at: (path: string, init?: RequestInit) => fetch(origin + path, { redirect: 'manual', ...init }),
     /** Everything that the store of keys has on disk. */
     stored: () => readFileSync(`${folder.path}/figures.db.keys`),

@@ -132,7 +132,7 @@ describe('a frame', () => {
     const text = 'query Lines($from: Int) { a }';
     const published = [{ url: '', title: '', text }];
     expect(withoutFrame('query Lines { b }', published)).toContain('Its address takes from.');
-    expect(withoutFrame('query Other { b }', published)).toContain('run country-graph publish');
+    expect(withoutFrame('query Other { b }', published)).toContain('Share, Publish');
   });
 });
 
@@ -255,8 +255,6 @@ describe.skipIf(!hasChromium)('a frame of the operation', () => {
     await page.getByRole('menuitem', { name: 'Copy embed' }).click();
     await expect
       .poll(() => page.locator('.share [role=status]').innerText())
-      .toBe(
-        'This operation has no public page. To make one: save it as a file, and run country-graph publish.',
-      );
+      .toBe('This operation has no public page. To make one: Share, Publish.');
   });
 });

@@ -27,17 +27,25 @@ export function lookParameters(
   return parameters;
 }
 
-/** A frame of a public document, for a page of others. */
-export function asEmbed(
-  { url, title }: Pick<PublicDocument, 'url' | 'title'>,
+/** The address of a public document with its parameters. */
+export function addressWith(
+  url: string,
   variables: Operation['variables'] = {},
   look = new URLSearchParams(),
 ): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(variables)) if (value != null) given.set(name, String(value));
   for (const [name, value] of look) given.append(name, value);
-  const search = given.size === 0 ? '' : `?${given.toString().replaceAll('%2C', ',')}`;
-  return `${frameOf(url + search, title, new URL('frames.js', url).href)}\n`;
+  return given.size === 0 ? url : `${url}?${given.toString().replaceAll('%2C', ',')}`;
+}
+
+/** A frame of a public document, for a page of others. */
+export function asEmbed(
+  { url, title }: Pick<PublicDocument, 'url' | 'title'>,
+  variables?: Operation['variables'],
+  look?: URLSearchParams,
+): string {
+  return `${frameOf(addressWith(url, variables, look), title, new URL('frames.js', url).href)}\n`;
 }
 
 /**
@@ -49,8 +57,8 @@ export function withoutFrame(query: string, published: readonly PublicDocument[]
   const alike = published.find(({ text }) => nameOf(text) !== undefined && nameOf(text) === nameOf(query));
   if (alike === undefined)
     return published.length === 0
-      ? 'This gateway has no public pages. To make one of this operation: save it as a file, and run country-graph publish.'
-      : 'This operation has no public page. To make one: save it as a file, and run country-graph publish.';
+      ? 'This gateway has no public pages. To make one of this operation: Share, Publish.'
+      : 'This operation has no public page. To make one: Share, Publish.';
   const variables = Array.from(alike.text.matchAll(/\$(\w+)\s*:/g), ([, name]) => name);
   const takes =
     variables.length === 0 ? 'takes no parameters' : `takes ${[...new Set(variables)].join(', ')}`;

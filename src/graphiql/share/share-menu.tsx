@@ -1,19 +1,23 @@
 import { DropdownMenu, useGraphiQL } from '@graphiql/react';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { picturesIn } from '../chart/drawable.ts';
-import { lastExchange, nameIn, shownTab } from '../exchange.ts';
+import type { Picture } from '../chart/picture.ts';
+import { lastExchange, nameIn, shownTab, titleOf } from '../exchange.ts';
 import { looks } from '../looks.ts';
 import type { Operation } from '../operation.ts';
 import { ENDPOINT } from '../settings.ts';
-import { publicDocumentOf, publicDocuments } from '../trusted.ts';
+import { isAlike, publicDocumentOf, publicDocuments, trustedIdOf } from '../trusted.ts';
 import { variablesIn } from '../variables.ts';
 import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { asEmbed, lookParameters, withoutFrame } from './embed.ts';
 import { linkTo, MAX_LINK, warningOf } from './link.ts';
+import type { Draft } from './publish.ts';
 import { seenIn } from './seen.ts';
 import { seenAsText } from './seen-text.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
+
+const PublishDialog = lazy(async () => ({ default: (await import('./publish-dialog.tsx')).PublishDialog }));
 
 const LINK = 'Link';
 
@@ -28,6 +32,7 @@ export function ShareMenu() {
   const operationName = useGraphiQL((state) => state.operationName);
   const schema = useGraphiQL((state) => state.schema);
   const [said, setSaid] = useState('');
+  const [draft, setDraft] = useState<Draft | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
 
@@ -60,16 +65,38 @@ export function ShareMenu() {
     };
   }
 
+  /** The pictures of an operation, if it is the one that is shown. */
+  async function picturesOf(query: string): Promise<readonly Picture[]> {
+    const exchange = lastExchange.get();
+    return exchange !== null && isAlike(exchange.operation.query, query) ? picturesIn(exchange) : [];
+  }
+
+  const lookOf = (pictures: readonly Picture[]) =>
+    lookParameters(pictures, looks.get()[shownTab.get()]?.pictures ?? {});
+
   /** Copies a frame of what is seen: with the variables, and the look of the picture. */
   async function embed(): Promise<void> {
     const { query, variables } = operation();
     const document = publicDocumentOf(query);
     if (document === null) return say(withoutFrame(query, publicDocuments()));
-    const exchange = lastExchange.get();
-    const isShown = exchange !== null && publicDocumentOf(exchange.operation.query) === document;
-    const pictures = isShown ? await picturesIn(exchange) : [];
-    const look = lookParameters(pictures, looks.get()[shownTab.get()]?.pictures ?? {});
-    await copy('Embed', asEmbed(document, variables, look));
+    await copy('Embed', asEmbed(document, variables, lookOf(await picturesOf(query))));
+  }
+
+  async function publish(): Promise<void> {
+    const asked = operation();
+    const { query, variables } = asked;
+    const { withDefaults } = await import('./publish.ts');
+    const pictures = await picturesOf(query);
+    const drawn = pictures.find(({ kind }) => kind !== 'values');
+    // An operation of a list stays as it is.
+    const isKept = trustedIdOf(query) !== null || schema == null;
+    setDraft({
+      operation: asked,
+      text: isKept ? query : withDefaults(query, variables, schema),
+      variables: isKept ? variables : undefined,
+      title: drawn?.title ?? titleOf(asked),
+      look: lookOf(pictures),
+    });
   }
 
   function typeScript(): string {
@@ -99,6 +126,7 @@ export function ShareMenu() {
             Copy link
           </DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void embed()}>Copy embed</DropdownMenu.Item>
+          <DropdownMenu.Item onSelect={() => void publish()}>Publish…</DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(ENDPOINT, operation()))}>
             Copy as curl
           </DropdownMenu.Item>
@@ -110,6 +138,11 @@ export function ShareMenu() {
           </DropdownMenu.Item>
         </DropdownMenu.Content>
       </DropdownMenu>
+      {draft !== null && (
+        <Suspense>
+          <PublishDialog draft={draft} close={() => setDraft(null)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -76,7 +76,8 @@ function written(indent: number, { variables, operationName }: Operation): strin
     .join('');
 }
 
-function quoted(text: string): string {
+/** A text as an argument of a POSIX shell. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

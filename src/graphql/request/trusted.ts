@@ -90,9 +90,14 @@ export async function watchFiles<Content>(
     }
   }
   let looks = Promise.resolve();
-  /** Begins after those under way, which may have read an earlier state. */
+  let nextLook: Promise<void> | null = null;
+  /** Begins after the one under way, which may have read an earlier state. */
   const look = () => {
-    looks = looks.then(lookOnce);
+    nextLook ??= looks.then(() => {
+      nextLook = null;
+      return lookOnce();
+    });
+    looks = nextLook;
     return looks;
   };
   let isLooking = false;

@@ -47,6 +47,8 @@ function policyOf(page: string): string {
 }
 
 interface PublicPages {
+  /** True if some may publish from here. */
+  isOpen(): boolean;
   documents(): readonly { readonly name: string; readonly title: string | null; readonly text: string }[];
 }
 
@@ -70,6 +72,7 @@ export async function graphiqlRoute(
   app.get('/graphiql', pageHandler(page && besideAssets(page), bodies));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
+    const pages = api<PublicPages>('public-pages');
     return {
       demoKeys,
       isTrustedOnly: trusted() !== null,
@@ -78,7 +81,8 @@ export async function graphiqlRoute(
       sourceNames: Object.fromEntries(sourceNames),
       attribution,
       publicUrl,
-      publicDocuments: (api<PublicPages>('public-pages')?.documents() ?? []).map(({ name, title, text }) => ({
+      canPublish: pages?.isOpen() ?? false,
+      publicDocuments: (pages?.documents() ?? []).map(({ name, title, text }) => ({
         name,
         title: title ?? name,
         text,

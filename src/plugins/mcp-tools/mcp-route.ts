@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openCounts } from '../../cache/counts.ts';
-import { isAmong } from '../../config/origins.ts';
+import { isAmong, isLoopback } from '../../config/origins.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { RULED_OUT } from '../../graphql/request/accept.ts';
 import { excerpt } from '../../plugin/index.ts';
@@ -133,10 +133,8 @@ async function answered(server: Server, request: Request, parsedBody: unknown): 
 /** True for the gateway's own page on its own machine. Only loopback names count, since others can be rebound. */
 function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
   const url = URL.parse(origin);
-  return url !== null && /^https?:$/.test(url.protocol) && url.host === host && LOOPBACK.test(url.hostname);
+  return url !== null && /^https?:$/.test(url.protocol) && url.host === host && isLoopback(url.hostname);
 }
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Sets `Retry-After` if too many operations of the key are waiting already. */
 function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: ComposedGateway) {

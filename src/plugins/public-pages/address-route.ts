@@ -6,8 +6,7 @@ import { type Config, ConfigError } from '../../config/config.ts';
 import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
 import { turnsOf } from '../../gateway/turns-view.ts';
 import { exchangedSeal, UNPROVEN } from '../../graphql/request/callers.ts';
-import { ownRequest } from '../../graphql/request/own-requests.ts';
-import { wholeBody } from '../../graphql/request/responses.ts';
+import { ownRequest, wholeAnswer } from '../../graphql/request/own-requests.ts';
 import { visitorOf } from '../../keys/visitor.ts';
 import {
   type AnswerTable,
@@ -113,7 +112,7 @@ export async function addressRoute(
     throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
   const { schema, persisted } = gateway;
   const onProblem = (error: unknown) => problem(error, '');
-  const { current, stop } = await openPublicDocuments(file, { schema, persisted, onProblem, leaveOut });
+  const { current, look, stop } = await openPublicDocuments(file, { schema, persisted, onProblem, leaveOut });
   const isSynthetic = host.demoKeys !== null;
   const { sourceNames = NO_NAMES, attribution } = config;
   const bounds = pictureBounds(config);
@@ -126,7 +125,7 @@ export async function addressRoute(
   const drawings = new Drawings(drawer, bounds.drawingBytes);
   const { withNeededFields } = await import(pathToFileURL(NEEDED_FIELDS).href);
   const script = readFileSync(PAGE_SCRIPT, 'utf8').trim();
-  const address = new PublicAddress(gateway, host, { current, drawings, withNeededFields, script });
+  const address = new PublicAddress(gateway, host, { current, look, drawings, withNeededFields, script });
 
   app.addHook('onRequest', (request, reply, done) => {
     if (course.isDraining) refuse(request, reply, refusalOf(SHUTTING_DOWN, request.id));
@@ -162,11 +161,13 @@ export async function addressRoute(
       if (!isSentByTag(request, reply, `W/"${digestOf(text)}"`)) sendBody(request, reply, text);
       return reply;
     });
-  return { listed: () => [...current().values()], things };
+  return { listed: () => [...current().values()], current, look, things };
 }
 
 interface PageMeans {
   readonly current: () => ReadonlyMap<string, PublicDocument>;
+  /** Reads the file now if it has changed. */
+  readonly look: () => Promise<void>;
   readonly drawings: Drawings;
   readonly withNeededFields: WithNeededFields;
   readonly script: string;
@@ -220,15 +221,15 @@ class PublicAddress {
     const { authorization = null, rights } = asked.exchanged ? exchangedSeal.open(asked.exchanged) : {};
     // Only that plugin keeps a call from being sent.
     if (api('offline') === null) return NO_NAMES;
-    const response = await handle(
+    const { status, body } = await wholeAnswer(
+      handle,
       new ChangedRequest(asked, {
         headers: { ...asked.headers, 'x-offline': '1' },
         body: { documentId: persisted.admit(SOURCES) },
         exchanged: exchangedSeal.seal({ authorization, rights }),
       }),
     );
-    if (response.status !== 200) return NO_NAMES;
-    return namesIn(JSON.parse((await wholeBody(response.body)).toString()).data) ?? NO_NAMES;
+    return status === 200 ? (namesIn(JSON.parse(body).data) ?? NO_NAMES) : NO_NAMES;
   }
 
   /** @param file name of the document, and the ending of the form */
@@ -240,14 +241,17 @@ class PublicAddress {
   ): Promise<FastifyReply> {
     const [name = '', ending = 'page', ...rest] = file.split('.');
     const form = rest.length === 0 && isForm(ending) ? ending : undefined;
-    const document = this.#means.current().get(name);
+    const document = await this.#find(name);
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#gateway;
     const search = searchOf(request.url);
     const { variables, given: parameters } = variablesIn(document, search, schema);
     const { picture, given: looks } = pictureIn(search);
     const { highlight = [], focus = [] } = picture;
-    const look = { ...lookIn(search, form === 'page'), picture: { ...document.look, ...picture } };
+    const look = {
+      ...lookIn(search, form === 'page', document.theme),
+      picture: { ...document.look, ...picture },
+    };
     const given = givenIn(parameters, looks);
     const { documentId, operationName } = document;
     const asking = ownRequest(
@@ -283,6 +287,14 @@ class PublicAddress {
     return reply;
   }
 
+  /** Another process may just have published it. */
+  async #find(name: string): Promise<PublicDocument | undefined> {
+    const document = this.#means.current().get(name);
+    if (document !== undefined) return document;
+    await this.#means.look();
+    return this.#means.current().get(name);
+  }
+
   /** Answers oEmbed, at no call. */
   embed(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { url = '', format = 'json', maxwidth, maxheight } = Object.fromEntries(searchOf(request.url));
@@ -294,8 +306,9 @@ class PublicAddress {
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
     const { variables, given: ofVariables } = variablesIn(document, parameters, this.#gateway.schema);
-    const { theme } = lookIn(parameters, true);
-    const ofTheme = theme === 'auto' ? '' : `theme=${theme}`;
+    lookIn(parameters, true);
+    const theme = parameters.get('theme');
+    const ofTheme = theme === null ? '' : `theme=${theme}`;
     const given = givenIn(ofVariables, pictureIn(parameters).given, ofTheme);
     const embed = {
       title: headingOf(document, variables) ?? document.description ?? document.name,
@@ -312,8 +325,8 @@ class PublicAddress {
 
   async #answer(visit: Visit, base: string): Promise<void> {
     const { request, reply, document, form, look, given, asked } = visit;
-    const response = await this.#gateway.handle(asked);
-    const body = await wholeBody(response.body);
+    const response = await wholeAnswer(this.#gateway.handle, asked);
+    const { body } = response;
     const dataTag = response.status === 200 ? response.headers.get('etag') : undefined;
     if (dataTag === undefined) {
       const refusal = refusalIn(response.status, body);
@@ -410,6 +423,7 @@ function pageFor(
   return pageOf({
     title: headingOf(document, variables) ?? facts?.title ?? document.name,
     description: document.description,
+    note: document.note,
     facts,
     attribution,
     warnings,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
+import { isLoopback } from '../../config/origins.ts';
 
 /** A path under which a proxy serves this gateway, such as `/africa`; empty for none. */
 const PREFIX = /^(?:\/[\w~-][\w.~-]*)*$/;
@@ -16,6 +17,24 @@ export function ownAddress(request: FastifyRequest, { publicUrl }: Config, about
   const prefix = String(request.headers['x-forwarded-prefix'] ?? '').replace(/\/$/, '');
   return `${request.protocol}://${request.host}${PREFIX.test(prefix) ? prefix : ''}`;
 }
+
+/** The origin of our own pages. */
+export const ownOrigin = (request: FastifyRequest, config: Config) =>
+  new URL(ownAddress(request, config)).origin;
+
+/**
+ * False for a request that a page of another origin has sent, as far as browsers tell. On a loopback address, a page of
+ * another name is none of ours either: its name was bound to the address later.
+ */
+export function isOfOwnPage(request: FastifyRequest, config: Config): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (site !== undefined) return site === 'same-origin' && isOwnName(request, config);
+  if (origin === undefined) return true;
+  return origin === ownOrigin(request, config) && isOwnName(request, config);
+}
+
+const isOwnName = ({ hostname }: FastifyRequest, { host, publicUrl }: Config) =>
+  publicUrl !== undefined || !isLoopback(host) || isLoopback(hostname);
 
 /** The host of a page's address, and what stands before its path; null if it is none. */
 function pageOf(address: string): { readonly host: string; readonly base: string } | null {

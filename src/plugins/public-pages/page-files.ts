@@ -1,13 +1,25 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { withFileLock } from '../../shared/file-lock.ts';
 import { checkedJson, readText, replaceFile } from '../../shared/text-files.ts';
-import { PageTable } from './public-documents.ts';
+import { PageTable, type PublicTerms } from './public-documents.ts';
 
 /** The trusted documents and the pages that name them: two files that belong together. */
 export interface PageFiles {
   readonly trusted: string;
   readonly published: string;
+}
+
+/** A folder of trusted documents gets one more file. */
+export function pageFiles(trusted: string, published: string): PageFiles {
+  const isFolder = existsSync(trusted) && statSync(trusted).isDirectory();
+  return { trusted: isFolder ? join(trusted, 'published.json') : trusted, published };
+}
+
+/** Writes what isn't the default. */
+export function writtenTerms({ picture, ...terms }: PublicTerms): object {
+  return { ...terms, ...(Object.keys(picture).length > 0 && { picture }) };
 }
 
 const TrustedTable = z.record(z.string(), z.string(), 'must be {"<hash>": "<text>", …}');
@@ -19,25 +31,55 @@ export async function readPages({ published }: Pick<PageFiles, 'published'>): Pr
   return readTable(published, PageTable);
 }
 
+/** Pages of a file, beyond which none is added by others than the operator. */
+const MAX_PAGES = 1_000;
+
+/** The page can't be added; `message` says why. */
+export class PageRefusal extends Error {}
+
 /**
  * Adds pages and the documents that they name. Documents are written first, so that no page ever names one that isn't
  * there.
+ * @param areNew true if none of the names may be taken
  * @throws FileError, and writes nothing, if one of the files is damaged
+ * @throws PageRefusal, and writes nothing, if a name is taken, or there are too many pages
  */
-export function addPages(files: PageFiles, documents: Table, pages: Table): Promise<void> {
-  return changed(files, (trusted, published) => [
-    [files.trusted, trusted, { ...trusted, ...documents }],
-    [files.published, published, { ...published, ...pages }],
-  ]);
+export function addPages(files: PageFiles, documents: Table, pages: Table, areNew = false): Promise<void> {
+  return changed(files, (trusted, published) => {
+    if (areNew) checkNew(published, pages);
+    return [
+      [files.trusted, trusted, { ...trusted, ...documents }],
+      [files.published, published, { ...published, ...pages }],
+    ];
+  });
+}
+
+function checkNew(published: Table, pages: Table): void {
+  const taken = Object.keys(pages).find((name) => Object.hasOwn(published, name));
+  if (taken !== undefined) throw new PageRefusal(`The name ${taken} is taken: choose another.`);
+  if (Object.keys(published).length >= MAX_PAGES)
+    throw new PageRefusal(
+      `There are ${MAX_PAGES} pages, the most that can be published here: take one back.`,
+    );
 }
 
 /**
- * Takes a page back.
+ * Takes a page back, if it is there.
  * @param isOwner true if the documents are there for pages alone: then those that no page names any more go as well
+ * @param by takes it back only if it was published by them
+ * @returns true if it was there
  * @throws FileError
  */
-export function removePage(files: PageFiles, name: string, isOwner: boolean): Promise<void> {
-  return changed(files, (trusted, published) => {
+export async function removePage(
+  files: PageFiles,
+  name: string,
+  isOwner: boolean,
+  by?: string,
+): Promise<boolean> {
+  let isThere = false;
+  await changed(files, (trusted, published) => {
+    isThere = Object.hasOwn(published, name) && (by === undefined || publisherOf(published[name]) === by);
+    if (!isThere) return [];
     const { [name]: _, ...pages } = published;
     const named = new Set(
       Object.values(pages).map((page) => (page as { readonly document?: unknown } | null)?.document),
@@ -48,7 +90,11 @@ export function removePage(files: PageFiles, name: string, isOwner: boolean): Pr
       [files.trusted, trusted, rest],
     ];
   });
+  return isThere;
 }
+
+/** Who has published a page from GraphiQL. */
+export const publisherOf = (page: unknown) => (page as { readonly by?: unknown } | null | undefined)?.by;
 
 type Change = readonly [file: string, before: Table, after: Table];
 

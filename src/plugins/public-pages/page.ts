@@ -59,6 +59,8 @@ const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : 
 interface PageContent {
   readonly title: string;
   readonly description: string | null;
+  /** Stands below the picture. */
+  readonly note: string | null;
   /** Null if there is nothing to draw. */
   readonly facts: PictureFacts | null;
   /** Stands in the notes of a picture, too. */
@@ -95,6 +97,7 @@ export function pageOf(parts: PageContent): string {
   const {
     title,
     description,
+    note,
     facts,
     attribution,
     warnings,
@@ -105,7 +108,7 @@ export function pageOf(parts: PageContent): string {
     imageUrl,
     oembedUrl,
   } = parts;
-  const summary = description ?? facts?.words ?? title;
+  const summary = note ?? description ?? facts?.words ?? title;
   const preview = [
     ['og:title', title],
     ['og:type', 'website'],
@@ -149,7 +152,7 @@ export function pageOf(parts: PageContent): string {
   return htmlOf(title, head, body, parts.theme);
 }
 
-function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): readonly string[] {
+function pictured(facts: PictureFacts, { title, theme, note, beside }: PageContent): readonly string[] {
   const { subtitle, words, notes, table, leftOut, pages, sizes, otherPictures: linkedPictures } = facts;
   const svg = (of: string, at: number) => escaped(beside('svg', `theme=${of}&width=${at}&bare=1`));
   const isSaid = facts.title === title;
@@ -172,7 +175,8 @@ function pictured(facts: PictureFacts, { title, theme, beside }: PageContent): r
     ...sources,
     `<img src="${svg(theme === 'dark' ? 'dark' : 'light', wide)}" alt="${escaped(words)}" width="${wide}" height="${height}">`,
     '</picture></div>',
-    ...notes.map((note) => `<p>${linked(note, pages)}</p>`),
+    ...(note === null ? [] : [`<p>${escaped(note)}</p>`]),
+    ...notes.map((words) => `<p>${linked(words, pages)}</p>`),
     ...(linkedPictures.length === 0 ? [] : [`<p>${otherPictures(linkedPictures, beside)}</p>`]),
     `<details><summary>Table of ${table.rows.length} figures</summary>`,
     `<section class="rows" aria-label="Table" tabindex="0">${tableOf(table)}</section>`,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import { itemsOf } from '../../plugin/index.ts';
 import { BASELINE_BUDGET_MB } from './memory.ts';
 import type { PublicDocument } from './public-documents.ts';
 
@@ -11,12 +12,18 @@ export const publicPages = definePlugin({
   settings: {
     /** File of the trusted documents that have addresses of their own; undefined for none. */
     PUBLIC_DOCUMENTS: z.string().min(1).optional(),
+    /** Names of the issued keys that may publish from GraphiQL; over the sandbox, its demo keys may. */
+    PUBLISHERS: z.string().transform(itemsOf).default([]),
   },
   needs: ['issued-keys', 'csv-tables'],
-  errors: ({ PUBLIC_DOCUMENTS: file, TRUSTED_DOCUMENTS: trusted, COUNTRY_DATA_KEY: key }) =>
-    file !== undefined && (key === undefined || trusted === undefined)
+  errors: ({ PUBLIC_DOCUMENTS: file, TRUSTED_DOCUMENTS: trusted, COUNTRY_DATA_KEY: key, PUBLISHERS }) => [
+    ...(file !== undefined && (key === undefined || trusted === undefined)
       ? ['PUBLIC_DOCUMENTS: needs TRUSTED_DOCUMENTS to name, and COUNTRY_DATA_KEY to issue keys under']
-      : [],
+      : []),
+    ...(PUBLISHERS !== undefined && file === undefined
+      ? ['PUBLISHERS: needs PUBLIC_DOCUMENTS to publish to']
+      : []),
+  ],
   memory: ({ PUBLIC_DOCUMENTS: file }) =>
     file === undefined
       ? null
@@ -37,9 +44,10 @@ export const publicPages = definePlugin({
     },
   ],
   sample: async (env) => (await import('./sample.ts')).sampleIn(env),
-  open({ PUBLIC_DOCUMENTS: file }, pluginHost) {
+  open({ PUBLIC_DOCUMENTS: file, PUBLISHERS: named }, pluginHost) {
     if (file === undefined) return null;
     let gateway: ComposedGateway;
+    let isOpen = false;
     let served: Awaited<ReturnType<typeof import('./address-route.ts')['addressRoute']>> | undefined;
     return {
       async start(composed) {
@@ -50,8 +58,22 @@ export const publicPages = definePlugin({
         async routes(app, host) {
           const { addressRoute } = await import('./address-route.ts');
           const { isOfSandbox } = await import('./sample.ts');
+          const { pageFiles } = await import('./page-files.ts');
           const leaveOut = isOfSandbox(file) ? pluginHost.warn : null;
-          served = await addressRoute(app, gateway, host, { file, leaveOut });
+          const pages = await addressRoute(app, gateway, host, { file, leaveOut });
+          served = pages;
+          const publishers = isOfSandbox(file) ? null : named;
+          if (publishers?.length === 0) return;
+          isOpen = true;
+          const { publishingRoutes } = await import('./publishing-route.ts');
+          const files = pageFiles(gateway.config.trustedDocuments ?? '', file);
+          app.register(async (scope) => {
+            host.asGraphql(scope);
+            // With errors of its own.
+            scope.register(async (own) =>
+              publishingRoutes(own, gateway, host, { files, publishers, served: pages }),
+            );
+          });
         },
         models: {
           way: '- [Public documents](c/openapi.json): pages, pictures and data by GET, below `c/`, without a key.',
@@ -59,7 +81,10 @@ export const publicPages = definePlugin({
           things: async () => served?.things() ?? [],
         },
       },
-      api: () => ({ documents: (): readonly PublicDocument[] => served?.listed() ?? [] }),
+      api: () => ({
+        documents: (): readonly PublicDocument[] => served?.listed() ?? [],
+        isOpen: () => isOpen,
+      }),
     };
   },
 });

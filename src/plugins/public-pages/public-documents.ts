@@ -22,7 +22,7 @@ import { z } from 'zod';
 import { ConfigError } from '../../config/config.ts';
 import { sampleVariables } from '../../graphql/cost/samples.ts';
 import { tablesBySchema } from '../../graphql/request/answer-tables.ts';
-import type { PersistedTexts, TrustedDocument } from '../../graphql/request/persisted.ts';
+import { type PersistedTexts, sha256Of, type TrustedDocument } from '../../graphql/request/persisted.ts';
 import { watchFiles } from '../../graphql/request/trusted.ts';
 import { type AnswerTable, excerpt, Failure } from '../../plugin/index.ts';
 import { type PictureLook, presentKind } from '../../shared/drawings.ts';
@@ -69,18 +69,31 @@ const PictureTerms = z.strictObject({
   scope: z.enum(['ALL', 'NATIONAL', 'PLACES']).optional(),
 });
 
+/** The name by which a page has its document. */
+export const documentIdOf = sha256Of;
+
+/** Names of pages in addresses. */
+export const PageName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes');
+
+export const PageTerms = z.strictObject({
+  /** Name of a trusted document, or of its only operation. */
+  document: z.string().min(1),
+  key: z.string().min(1),
+  /** Heading of the page; if left out, that of the picture. */
+  title: z.string().trim().min(1).max(200).optional(),
+  /** Stands below the picture of the page. */
+  note: z.string().trim().min(1).max(600).optional(),
+  /** Colours, unless an address has its own. */
+  theme: z.enum(['light', 'dark', 'auto']).optional(),
+  picture: PictureTerms.default({}),
+  /** Who has published it from GraphiQL, and may take it back there: the name of an issued key. */
+  by: z.string().optional(),
+});
+
 /** The operator's file: documents by their names in addresses. */
-const PublicFile = z.record(
-  z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be up to 64 letters, digits and dashes'),
-  z.strictObject({
-    /** Name of a trusted document, or of its only operation. */
-    document: z.string().min(1),
-    key: z.string().min(1),
-    /** Heading of the page; if left out, that of the picture. */
-    title: z.string().trim().min(1).max(200).optional(),
-    picture: PictureTerms.default({}),
-  }),
-);
+const PublicFile = z.record(PageName, PageTerms);
 
 /** With the terms of any release. */
 export const PageTable = z.record(
@@ -89,7 +102,7 @@ export const PageTable = z.record(
   'must be {"<name>": {"document": …, "key": …}, …}',
 );
 
-type PublicTerms = z.output<typeof PublicFile>[string];
+export type PublicTerms = z.output<typeof PageTerms>;
 
 type PublicVariable = ReturnType<typeof variableOf>;
 
@@ -99,6 +112,8 @@ export interface PublicDocument {
   readonly key: string;
   readonly title: string | null;
   readonly description: string | null;
+  readonly note: string | null;
+  readonly theme: PublicTerms['theme'];
   readonly look: PictureLook;
   readonly documentId: string;
   readonly text: string;
@@ -145,6 +160,8 @@ export async function openPublicDocuments(
   let seen: { readonly content: Pages; readonly trusted: readonly TrustedDocument[] } | undefined;
   let documents: ReadonlyMap<string, PublicDocument> = new Map();
   return {
+    /** Reads the files now if they have changed. */
+    look: file.look,
     /** A document that is no longer trusted is no longer public. */
     current() {
       const { content } = file;
@@ -190,9 +207,10 @@ async function pagesIn(path: string) {
   return { pages, errors };
 }
 
-function publicDocument(
+/** @throws Error if the document can't be public */
+export function publicDocument(
   name: string,
-  { document: meant, key, title, picture }: PublicTerms,
+  { document: meant, key, title, note, theme, picture }: PublicTerms,
   schema: GraphQLSchema,
   listed: readonly TrustedDocument[],
 ): PublicDocument {
@@ -212,6 +230,8 @@ function publicDocument(
     key,
     title: title ?? null,
     description: operation.description?.value ?? null,
+    note: note ?? null,
+    theme,
     look: picture,
     documentId: trusted.id,
     text: trusted.text,
@@ -243,7 +263,7 @@ function findDocument(meant: string, listed: readonly TrustedDocument[]) {
 }
 
 /** @throws Error if one of them can't be a parameter of an address */
-export function variablesOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+function variablesOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
   return variableDefinitions.map((definition) => variableOf(schema, definition));
 }
 
@@ -352,10 +372,13 @@ export function parametersInWords({ variables }: PublicDocument): readonly strin
   ];
 }
 
-/** @throws Failure BAD_USER_INPUT */
-export function lookIn(search: URLSearchParams, isPage = false) {
+/**
+ * @param usualTheme that of the document
+ * @throws Failure BAD_USER_INPUT
+ */
+export function lookIn(search: URLSearchParams, isPage = false, usualTheme: PublicTerms['theme'] = 'auto') {
   const {
-    theme = isPage ? 'auto' : 'light',
+    theme = usualTheme === 'auto' && !isPage ? 'light' : usualTheme,
     width = String(WIDTHS.usual),
     bare = '0',
     bom = 'absent',

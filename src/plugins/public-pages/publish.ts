@@ -1,26 +1,24 @@
-import { existsSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import {
-  type DocumentNode,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  parse,
-  validate,
-} from 'graphql';
+import { z } from 'zod';
 import { CommandError, formatted, graphqlIn } from '../../cli/formats.ts';
 import { settingsOf } from '../../cli/strange-settings.ts';
 import type { Config } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { CommandHost } from '../../gateway/plugin.ts';
-import { sampleVariables } from '../../graphql/cost/samples.ts';
-import { explained, PRICING_KEY, priceIn } from '../../graphql/request/own-requests.ts';
-import { sha256Of } from '../../graphql/request/persisted.ts';
-import { frameOf } from '../../shared/drawings.ts';
+import { excerpt } from '../../plugin/index.ts';
+import { frameOf, type PictureLook } from '../../shared/drawings.ts';
 import { readText } from '../../shared/text-files.ts';
-import { addPages, type PageFiles, readPages, removePage } from './page-files.ts';
-import { headingOf, variablesOf } from './public-documents.ts';
+import { checkedPage } from './checked-page.ts';
+import { addPages, type PageFiles, pageFiles, readPages, removePage, writtenTerms } from './page-files.ts';
+import {
+  documentIdOf,
+  headingOf,
+  PageName,
+  PageTerms,
+  type PublicTerms,
+  pictureIn,
+} from './public-documents.ts';
 import { type Env, OF_PAGES, ownFolder, SANDBOX_PAGES_KEY, sandboxFiles } from './sample.ts';
 
 const EXAMPLES = `
@@ -34,6 +32,9 @@ Examples:
 interface PublishOptions {
   readonly name?: string;
   readonly title?: string;
+  readonly note?: string;
+  readonly theme?: string;
+  readonly look?: string;
   readonly key: string;
   readonly url: string;
   readonly list?: true;
@@ -49,6 +50,9 @@ export function addPublish(command: Command, { env, plugins }: CommandHost): voi
     .argument('[file]', 'a file with one query')
     .option('--name <name>', 'its name in addresses; left out, that of the file')
     .option('--title <title>', 'heading of the page, such as: Population since $from')
+    .option('--note <text>', 'what stands below its picture')
+    .addOption(new Option('--theme <colours>', 'its colours').choices(['light', 'dark', 'auto']))
+    .option('--look <parameters>', 'how it is drawn, such as: picture.kind=map')
     .option('--key <name>', 'issued key that it runs under', 'pages')
     .addOption(urlOption())
     .option('--list', 'list the pages that there are, and say where they are stored')
@@ -82,9 +86,8 @@ async function listOf(files: OwnedFiles, url: string): Promise<string> {
 }
 
 async function unpublish(name: string, files: OwnedFiles): Promise<string> {
-  if (!Object.hasOwn(await readPages(files), name))
+  if (!(await removePage(files, name, files.isSandbox)))
     throw new CommandError(`There is no page ${JSON.stringify(name)} in ${files.published}.`);
-  await removePage(files, name, files.isSandbox);
   const rest = files.isSandbox ? '' : ` Its document stays trusted (${files.trusted}).`;
   return `${name} is public no more (${files.published}).${rest}`;
 }
@@ -98,46 +101,68 @@ const addressOf = (name: string, url: string) => new URL(`c/${name}`, `${url.rep
  */
 async function publish(
   file: string,
-  { name = basename(file).replace(/\.\w+$/, ''), title, key: ownKey, url }: PublishOptions,
+  {
+    name = basename(file).replace(/\.\w+$/, ''),
+    title,
+    note,
+    theme,
+    look = '',
+    key: ownKey,
+    url,
+  }: PublishOptions,
   env: Env,
   plugins: CommandHost['plugins'],
 ): Promise<string> {
   const text = await graphqlIn(await readText(file), file);
-  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name))
+  if (!PageName.safeParse(name).success)
     throw new CommandError(
       `--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`,
     );
-  const { price, variables } = await checked(
-    text,
-    onlyQueryOf(text, file),
-    configOf(env, plugins),
-    plugins,
-  ).catch((error: Error) => {
-    throw new CommandError(`${file}: ${error.message}`);
-  });
   const { isSandbox, ...files } = filesFor(env);
-  if (isSandbox) await ownFolder(sandboxFiles().folder);
-  const document = sha256Of(text);
   const key = isSandbox ? SANDBOX_PAGES_KEY : ownKey;
-  const terms = { document, key, ...(title !== undefined && { title }) };
-  await addPages(files, { [document]: text }, { [name]: terms });
-  const page = addressOf(name, url);
+  const document = documentIdOf(text);
+  const picture = lookGiven(look);
+  const terms = PageTerms.safeParse({ document, key, title, note, theme, picture });
+  if (!terms.success) throw new CommandError(z.prettifyError(terms.error));
+  const { page, price } = await checked(name, terms.data, text, configOf(env, plugins), plugins).catch(
+    (error: Error) => {
+      throw new CommandError(`${file}: ${error.message}`);
+    },
+  );
+  if (isSandbox) await ownFolder(sandboxFiles().folder);
+  await addPages(files, { [document]: text }, { [name]: writtenTerms(terms.data) });
+  const address = addressOf(name, url);
   return [
     `${name} is public under the issued key ${key} (${files.published}). ${price}`,
     ...(isSandbox ? [] : missingIn(env, key)),
     '',
-    page,
+    address,
     '',
-    frameOf(
-      page,
-      headingOf({ title: title ?? null, variables }, {}) ?? name,
-      new URL('frames.js', page).href,
-    ),
+    frameOf(address, headingOf(page, {}) ?? name, new URL('frames.js', address).href),
   ].join('\n');
 }
 
+/** Reads `picture.kind=map&picture.year=2010`, as in addresses. */
+function lookGiven(look: string): PictureLook {
+  const search = new URLSearchParams(look);
+  const other = [...search.keys()].find((name) => !name.startsWith('picture.'));
+  if (other !== undefined) throw new CommandError(`--look: ${excerpt(other)} is no setting of the picture.`);
+  try {
+    return pictureIn(search).picture;
+  } catch (error) {
+    throw new CommandError(`--look: ${(error as Error).message}`);
+  }
+}
+
 /** What is published may be what these still lack. */
-const NOT_HEEDED = [...OF_PAGES, 'OPERATOR_KEY', 'OPERATOR_KEY_FILE', 'TRUSTED_DOCUMENTS_FOR', 'MCP'];
+const NOT_HEEDED = [
+  ...OF_PAGES,
+  'OPERATOR_KEY',
+  'OPERATOR_KEY_FILE',
+  'TRUSTED_DOCUMENTS_FOR',
+  'MCP',
+  'PUBLISHERS',
+];
 
 function configOf(env: Env, plugins: CommandHost['plugins']): Config {
   const heeded = Object.entries(env).filter(([name]) => !NOT_HEEDED.includes(name));
@@ -145,47 +170,22 @@ function configOf(env: Env, plugins: CommandHost['plugins']): Config {
   return { ...settingsOf(Object.fromEntries(heeded), plugins, console.error), cacheUrl: 'memory:' };
 }
 
-interface Query {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-}
-
-/**
- * Prices a query, and reads its variables. Sends nothing.
- * @throws Error if the query is not valid, or too expensive
- */
+/** Checks a page by a gateway of its own, which sends nothing. */
 async function checked(
+  name: string,
+  terms: PublicTerms,
   text: string,
-  { document, operation }: Query,
   config: Config,
   plugins: CommandHost['plugins'],
 ) {
   const observer = { operation() {}, attempt() {}, problem() {} };
   const gateway = await createGateway({ config, plugins, upstreamUrl: 'http://127.0.0.1', observer });
   try {
-    const [error] = validate(gateway.schema, document);
-    if (error !== undefined) throw new Error(error.message);
-    const variables = sampleVariables(gateway.schema, operation);
-    const headers = { authorization: PRICING_KEY };
-    const reply = await explained(gateway.handle, { query: text, variables }, { headers });
-    const { calls } = priceIn(reply) ?? {};
-    if (calls === undefined) throw new Error(reply.errors[0]?.message ?? 'It has no price.');
-    return {
-      price: `It takes ${calls} ${calls === 1 ? 'call' : 'calls'} to the service, and none while its figures are cached.`,
-      variables: variablesOf(gateway.schema, operation),
-    };
+    const { schema, handle } = gateway;
+    return await checkedPage(name, terms, text, { schema, handle, maxTokens: config.maxTokens });
   } finally {
     await gateway.stop();
   }
-}
-
-function onlyQueryOf(text: string, file: string): Query {
-  const document = parse(text);
-  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-  const [operation, ...rest] = operations;
-  if (operation?.operation !== OperationTypeNode.QUERY || rest.length > 0)
-    throw new CommandError(`${file} has to hold one query, and no other operation.`);
-  return { operation, document };
 }
 
 type OwnedFiles = PageFiles & { readonly isSandbox: boolean };
@@ -195,15 +195,9 @@ function filesFor(env: Env): OwnedFiles {
   return { ...(isSandbox ? sandboxFiles() : ownFiles(env)), isSandbox };
 }
 
-/** Settings that name no file get a new one here; a folder of trusted documents gets one more file. */
-function ownFiles({ TRUSTED_DOCUMENTS, PUBLIC_DOCUMENTS = 'public-documents.json' }: Env) {
-  const trusted = TRUSTED_DOCUMENTS ?? 'trusted-documents.json';
-  return {
-    trusted:
-      existsSync(trusted) && statSync(trusted).isDirectory() ? join(trusted, 'published.json') : trusted,
-    published: PUBLIC_DOCUMENTS,
-  };
-}
+/** Settings that name no file get a new one here. */
+const ownFiles = ({ TRUSTED_DOCUMENTS, PUBLIC_DOCUMENTS }: Env) =>
+  pageFiles(TRUSTED_DOCUMENTS ?? 'trusted-documents.json', PUBLIC_DOCUMENTS ?? 'public-documents.json');
 
 function missingIn(env: Env, key: string): readonly string[] {
   const { trusted, published } = ownFiles(env);

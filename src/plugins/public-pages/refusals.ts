@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, type Failure, isNothing, isObject, statusOfError } from '../../plugin/index.ts';
-import type { FailureCode } from '../../shared/errors.ts';
 import { pagePolicy, refusalPage, type ShownRefusal } from './page.ts';
 
 export const HTML = 'text/html; charset=utf-8';
@@ -27,7 +26,7 @@ export function refusalIn(status: number, body: string): PictureRefusal | null {
   const [first] = Array.isArray(errors) ? errors : [];
   if (!isObject(first) || (status === 200 && !isNothing(data))) return null;
   const { code = 'INTERNAL_SERVER_ERROR' } = isObject(first.extensions) ? first.extensions : {};
-  if (OF_OPERATOR.has(String(code))) return notPublic(code as FailureCode, first.extensions);
+  if (OF_OPERATOR.has(String(code))) return notPublic(code as Failure['code'], first.extensions);
   const fitting = status === 200 ? statusOfError(first) : status;
   return { status: fitting, code: String(code), message: String(first.message), body };
 }
@@ -39,7 +38,7 @@ export function refusalOf({ code, message, fields, retryable }: Failure, request
   return { status, code, message, body, retryAfterSeconds: fields.retryAfterSeconds };
 }
 
-function notPublic(code: FailureCode, extensions: unknown): PictureRefusal {
+function notPublic(code: Failure['code'], extensions: unknown): PictureRefusal {
   const { requestId } = extensions as { readonly requestId?: string };
   return { status: 403, code, message: NOT_PUBLIC, body: errorBody(code, NOT_PUBLIC, { requestId }) };
 }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
-import { sha256Of } from '../../graphql/request/persisted.ts';
 import type { PluginSample } from '../../plugin/definition.ts';
 import { packageFile } from '../../shared/own-version.ts';
 import { checkedJson, FileError, readText } from '../../shared/text-files.ts';
 import { addPages, type PageFiles, readPages } from './page-files.ts';
+import { documentIdOf } from './public-documents.ts';
 
 /** Name of the issued key of pages over the sandbox. */
 export const SANDBOX_PAGES_KEY = 'pages';
@@ -33,7 +33,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** In a folder of this user and this checkout, so that `publish` can add to them. */
 export function sandboxFiles(): PageFiles & { readonly folder: string } {
-  const checkout = sha256Of(packageFile('')).slice(0, 12);
+  const checkout = documentIdOf(packageFile('')).slice(0, 12);
   const folder = join(tmpdir(), `country-graph-${process.getuid?.() ?? 'user'}-${checkout}`);
   return {
     folder,
@@ -72,8 +72,8 @@ export async function sampleIn(env: Env): Promise<PluginSample | null> {
 /** Returns a sentence on what was set aside, since it was damaged: nobody has chosen these files. */
 async function addSamples(files: PageFiles): Promise<string> {
   const texts = Object.entries(checkedJson(Samples, await readText(SAMPLES), SAMPLES));
-  const documents = Object.fromEntries(texts.map(([, text]) => [sha256Of(text), text]));
-  const pages = texts.map(([name, text]) => [name, { document: sha256Of(text), key: SANDBOX_PAGES_KEY }]);
+  const documents = Object.fromEntries(texts.map(([, text]) => [documentIdOf(text), text]));
+  const pages = texts.map(([name, text]) => [name, { document: documentIdOf(text), key: SANDBOX_PAGES_KEY }]);
   const add = () => addPages(files, documents, Object.fromEntries(pages));
   try {
     await add();
