@@ -25,6 +25,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'csv-tables': ['test/tables/exports.test.ts'],
   graphiql: ['test/server/server.test.ts'],
   'issued-keys': ['test/issued'],
+  'mcp-tools': ['test/tools'],
 };
 
 async function main(): Promise<void> {

@@ -32,6 +32,7 @@ export const BY_ENTRANCE = [
   'extra-routes',
   'graphiql',
   'issued-keys',
+  'mcp-tools',
   'tracing',
 ];
 

@@ -35,17 +35,6 @@ export interface CallCounts {
 /** Counts may take so many times as long as cached figures: a late figure is a miss, but a late count is an error. */
 const PATIENCE = 5;
 
-export async function openCounts(url: string, timeoutMs: number): Promise<CallCounts> {
-  const path = fileOf(url);
-  if (path !== null) {
-    const { close, ...file } = await openCountsFile(path);
-    return { isShared: true, ...countsIn(file), close };
-  }
-  if (!url.startsWith('redis')) return countsInMemory();
-  const redis = await connectCounts(url, timeoutMs);
-  return { isShared: true, ...countsOver(redis), close: redis.close };
-}
-
 /** Counts have a file of their own, since that of the figures may be deleted, or set aside if damaged; null for none. */
 export function fileOf(url: string): string | null {
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
@@ -106,7 +95,7 @@ const BUSY_MS = 1_000;
  * @param tables SQL that creates further tables in it
  * @throws Error for the operator, if there is no room for the file
  */
-export async function openCountsFile(path: string, tables = '') {
+export async function openCountsFile(path: string, tables: string) {
   const sqlite = await import('./sqlite.ts');
   const { inodeOf, inTransaction, lacksTable, loadSqlite, onceUnlocked, orClose, waitForNobody, withRoom } =
     sqlite;

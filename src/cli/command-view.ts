@@ -1,15 +1,25 @@
 import { openKeptStore } from '../cache/kept-store.ts';
+import { ConfigError } from '../config/config.ts';
 import type { CommandHost } from '../gateway/plugin.ts';
 import type { CommandHost as ByEntrance } from '../plugin/definition.ts';
 import { CommandError, formatted } from './formats.ts';
 import { settingsOf } from './strange-settings.ts';
 
 /** What commands of plugins by the entrance may use. */
-export const commandView = ({ env, plugins }: CommandHost): ByEntrance => ({
-  settings() {
-    const { cacheUrl, cacheTimeoutMs } = settingsOf(env, plugins, console.error);
-    return { cacheUrl, openStore: () => openKeptStore(cacheUrl, cacheTimeoutMs) };
+export const commandView = (host: CommandHost): ByEntrance => ({
+  env: host.env,
+  settings(warn = console.error) {
+    const config = settingsOf(host.env, host.plugins, warn);
+    return {
+      cacheUrl: config.cacheUrl,
+      own: (plugin) => config.plugins[plugin] ?? {},
+      hasDocuments: config.trustedDocuments !== undefined,
+      bodyBytes: config.maxBodyBytes,
+      openStore: (url = config.cacheUrl) => openKeptStore(url, config.cacheTimeoutMs),
+      openService: async (given) => (await import('./command-service.ts')).openService(config, given, host),
+    };
   },
   error: (message) => new CommandError(message),
+  settingsError: (message) => new ConfigError(message),
   formatted,
 });

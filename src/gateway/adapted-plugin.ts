@@ -1,8 +1,9 @@
-import { parse } from 'graphql';
-import type { Config } from '../config/config.ts';
+import { type GraphQLSchema, parse } from 'graphql';
+import { type Config, ConfigError } from '../config/config.ts';
 import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.ts';
 import { documentIdOf, givenIn, textIn } from '../graphql/request/asked-operation.ts';
 import { exchangedSeal } from '../graphql/request/callers.ts';
+import { describedOperations } from '../graphql/request/described-operations.ts';
 import type { PersistedTexts } from '../graphql/request/persisted.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
 import type {
@@ -11,11 +12,15 @@ import type {
   PluginServices,
   RouteHost,
   Site,
+  StartedServices,
 } from '../plugin/definition.ts';
+import { boundedBudget } from '../service/bounded-budget.ts';
 import { budgetSeal, CountedBudget } from '../service/counted-budget.ts';
 import { Failure } from '../shared/errors.ts';
+import { askingOf } from './asking-view.ts';
 import { sendThrough } from './call-view.ts';
 import { schemaPartOf } from './field-view.ts';
+import { fieldsOf } from './graph-view.ts';
 import { handleThrough } from './operation-view.ts';
 import type { ComposedGateway, HttpHost, Kernel, Plugin } from './plugin.ts';
 import { turnsOf } from './turns-view.ts';
@@ -59,22 +64,34 @@ export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel)
   },
   turnsFor: ({ headers, exchanged }) =>
     turnsOf(callerOf(headers, exchanged && exchangedSeal.open(exchanged))),
-  documents: documentsOf(persisted),
+  documents: documentsOf(schema, persisted),
+  fields: () => fieldsOf(schema),
   openBudget: (terms, counts) => budgetSeal.seal(new CountedBudget(terms, counts)),
+  openBound: (most, beyond, within) =>
+    budgetSeal.seal(boundedBudget(most, beyond, within && budgetSeal.open(within))),
+  settingsError: (message) => new ConfigError(message),
   api,
 });
 
-const documentsOf = (persisted: PersistedTexts): Documents => ({
+const documentsOf = (schema: GraphQLSchema, persisted: PersistedTexts): Documents => ({
   listedIn(request) {
     const id = documentIdOf(givenIn(request));
     return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : null;
   },
+  trusted: () => persisted.trusted,
+  described: (text) => describedOperations(schema, text),
 });
 
-const startedOf = (gateway: ComposedGateway) => ({ ...servicesOf(gateway), handle: gateway.handle });
+export const startedOf = (gateway: ComposedGateway): StartedServices => ({
+  ...servicesOf(gateway),
+  ...askingOf(gateway),
+  handle: gateway.handle,
+});
 
-function routeHostOf({ asGraphql, bodies, config, demoKeys, trusted }: HttpHost): RouteHost {
-  return { asGraphql, bodies, demoKeys, trusted, site: siteOf(config) };
+function routeHostOf(host: HttpHost): RouteHost {
+  const { asGraphql, bodies, config, demoKeys, problem, readJson, trusted, unread } = host;
+  const { corsOrigins: origins } = config;
+  return { asGraphql, bodies, demoKeys, origins, problem, readJson, site: siteOf(config), trusted, unread };
 }
 
 function siteOf({ sourceNames = new Map(), attribution, publicUrl }: Config): Site {

@@ -177,7 +177,7 @@ export interface ServiceMeans {
   readonly planning: Planning;
 }
 
-export interface HttpHost extends AnswerSending, Omit<RouteHost, 'site'> {
+export interface HttpHost extends AnswerSending, Omit<RouteHost, 'origins' | 'site'> {
   readonly config: Config;
 }
 

@@ -8,6 +8,7 @@ import type { KeptStore } from '../cache/kept-store.ts';
 import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { AnswerTable } from '../graphql/request/answer-tables.ts';
+import type { DescribedOperation } from '../graphql/request/described-operations.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { TrustedDocument } from '../graphql/request/persisted.ts';
 import type { GatewayRequest, OperationParts } from '../graphql/request/requests.ts';
@@ -15,9 +16,11 @@ import type { HandleRequest } from '../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Budget, BudgetTerms } from '../service/counted-budget.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { Failure } from '../shared/errors.ts';
 import type { NamedSource, SourceNames } from '../shared/source-names.ts';
+import type { AskingServices } from './asking.ts';
 import type { CallStage, OutgoingCall } from './calls.ts';
-import type { GraphPart, Turns } from './graph.ts';
+import type { GraphField, GraphPart, Turns } from './graph.ts';
 import type { HandleOperation } from './operations.ts';
 
 /** The version of this contract. A plugin that another version of the package has made is refused. */
@@ -84,20 +87,67 @@ export interface PluginCommand<Host = CommandHost> {
 
 /** What commands of a plugin may use of the program. */
 export interface CommandHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * Reads the settings, which are those of `serve`, and warns on standard error of what may not be meant.
-   * @throws ConfigError naming every setting that is wrong
+   * Reads the settings, which are those of `serve`.
+   * @param warn told of what may not be meant; left out, standard error is
+   * @throws Error naming every setting that is wrong
    */
-  settings(): CommandSettings;
+  settings(warn?: (words: string) => void): CommandSettings;
   /** Makes an error that the user can fix, who reads its message and no stack. */
   error(message: string): Error;
+  /** Makes the same of settings. */
+  settingsError(message: string): Error;
   /** Writes tables with a line for each row: aligned for people, or as CSV. */
   formatted(tables: readonly CommandTable[], format: 'table' | 'csv'): string;
 }
 
 export interface CommandSettings extends CommonSettings {
-  /** Opens what is kept where `CACHE_URL` says. The command closes it. */
-  openStore(): Promise<KeptStore>;
+  /** Those of a plugin, by their names in the environment. */
+  own(plugin: string): Readonly<Record<string, unknown>>;
+  /** True if `TRUSTED_DOCUMENTS` names a file. */
+  readonly hasDocuments: boolean;
+  /** Bytes of a request's body (`MAX_BODY_BYTES`). */
+  readonly bodyBytes: number;
+  /**
+   * Opens what is kept for the gateways of a store. The command closes it.
+   * @param url left out, that of `CACHE_URL`
+   */
+  openStore(url?: string): Promise<KeptStore>;
+  /**
+   * Opens the service that the settings name or, without one, the embedded sandbox. The log goes to standard error.
+   * @throws Error if the key can't be read
+   */
+  openService(given: CommandKey): Promise<CommandService>;
+}
+
+export interface CommandKey {
+  /** Without the word Bearer. */
+  readonly key: string | undefined;
+  /** A file that has the key instead. */
+  readonly keyFile: string | undefined;
+  /** Logged first. */
+  readonly remarks: readonly string[];
+}
+
+export interface CommandService {
+  /** The key given, or that of the sandbox. */
+  readonly key: string | undefined;
+  /** Logs an internal error, and the part that met it. */
+  problem(error: unknown, where: string): void;
+  /**
+   * Opens a gateway over the service, as `serve` does.
+   * @param documents operations that may run beside the trusted ones
+   */
+  openGateway(documents: readonly string[]): Promise<CommandGateway>;
+  close(): Promise<unknown>;
+}
+
+export interface CommandGateway {
+  readonly gateway: StartedServices;
+  /** As `PluginHost.version` tells it. */
+  readonly version: string;
+  stop(): Promise<void>;
 }
 
 export interface CommandTable {
@@ -148,6 +198,13 @@ export interface PluginHost {
 export interface Documents {
   /** The identifier by which a request names one of those that are listed (`TRUSTED_DOCUMENTS`); null if it names none. */
   listedIn(request: OperationParts): string | null;
+  /** The only documents that may run now; null if any may. The same list until they change. */
+  trusted(): readonly TrustedDocument[] | null;
+  /**
+   * Describes the operations of a document by the graph.
+   * @throws Error that says why the graph doesn't take it
+   */
+  described(text: string): readonly DescribedOperation[];
 }
 
 /** What stages of a plugin may use of the gateway. */
@@ -170,6 +227,16 @@ export interface PluginServices {
     terms: BudgetTerms<Counted>,
     counts: Pick<KeptStore, 'take' | 'putBack'>,
   ): Budget;
+  /**
+   * Opens a budget for one request.
+   * @param beyond makes the failure of the first call that is too many
+   * @param within a budget whose calls are taken as well
+   */
+  openBound(most: number, beyond: () => Failure, within?: Budget): Budget;
+  /** The fields of the graph, those of plugins included. */
+  fields(): readonly GraphField[];
+  /** Makes an error of the settings, whose message the operator reads without a stack; with it, the start ends. */
+  settingsError(message: string): Error;
   /** For work on the answer to a request. */
   turnsFor(request: GatewayRequest): Turns;
   /**
@@ -180,7 +247,7 @@ export interface PluginServices {
 }
 
 /** The gateway with the stages of all plugins. */
-export interface StartedServices extends PluginServices {
+export interface StartedServices extends PluginServices, AskingServices {
   /** Answers a request as `/graphql` does. */
   readonly handle: HandleRequest;
 }
@@ -253,6 +320,23 @@ export interface RouteHost {
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly site: Site;
   readonly bodies: BodySending;
+  /** Sites whose pages may read answers (`CORS_ORIGINS`); `*` stands for all. */
+  readonly origins: readonly string[];
+  readonly unread: UnreadRefusals;
+  /** Has a scope read bodies of JSON, compressed or not, of a bounded nesting. */
+  readJson(app: FastifyInstance): void;
+  /** Logs an internal error that a request has met. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+/** Why a request is refused before its body is read. Each is null if it isn't. */
+export interface UnreadRefusals {
+  /** The gateway is shutting down. */
+  ending(): Failure | null;
+  /** Its key, its address or its `Accept` can't be read. */
+  malformed(request: FastifyRequest): { readonly status: number; readonly message: string } | null;
+  /** So many operations of its key wait that there is no point. The value is for `Retry-After`. */
+  overloaded(request: FastifyRequest): { readonly retryAfter: string | undefined } | null;
 }
 
 /** What is said of where figures are from, and the address that the public knows. */

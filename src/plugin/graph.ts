@@ -109,6 +109,16 @@ export interface FieldContext {
   readonly turns: Turns;
 }
 
+/** A field of the graph, as its SDL has it. */
+export interface GraphField {
+  readonly parent: string;
+  readonly name: string;
+  readonly args: readonly { readonly name: string; readonly type: string }[];
+  readonly type: string;
+  /** Empty if it has none. */
+  readonly description: string;
+}
+
 /** The turns of one key's work among that of all keys. */
 export interface Turns {
   /** Settles when it is its turn again. */

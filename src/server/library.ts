@@ -7,8 +7,9 @@ import { type GatewayRequest, methodAnswered } from '../graphql/request/requests
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { bodies } from './bodies.ts';
-import { graphqlRoute, readAsGraphql } from './graphql-route.ts';
+import { graphqlRoute, readAsGraphql, readShallowJson } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, markAnswers, requestIdOf, unlessLeft } from './http.ts';
+import { unreadRefusals } from './unread-refusals.ts';
 
 export type { OperationEvent } from '../graphql/request/operation-events.ts';
 export type { Attempt } from '../service/attempt.ts';
@@ -107,6 +108,8 @@ export async function createGateway({
         demoKeys: null,
         bodies,
         asGraphql: (scope: FastifyInstance) => readAsGraphql(scope, graphql),
+        readJson: readShallowJson,
+        unread: unreadRefusals(gateway, sending.course),
       };
       for (const http of gateway.plugins.http)
         await app.register(async (scope) => http.routes?.(scope, host));

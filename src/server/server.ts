@@ -6,7 +6,7 @@ import { printClientSdl } from '../graphql/schema/sdl.ts';
 import { bodies, taggedText } from './bodies.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { drain } from './drain.ts';
-import { graphqlRoute, readAsGraphql, refuse } from './graphql-route.ts';
+import { graphqlRoute, readAsGraphql, readShallowJson, refuse } from './graphql-route.ts';
 import {
   createOutgoing,
   headerCountError,
@@ -22,6 +22,7 @@ import { llmsRoute } from './llms-text.ts';
 import { watchOpenRequests } from './open-requests.ts';
 import { addOperatorRoutes, createAdminServer } from './operators.ts';
 import type { Course, ServerParts } from './server-parts.ts';
+import { unreadRefusals } from './unread-refusals.ts';
 import { refuseExpectations, refuseUnread } from './unread-requests.ts';
 import { protocolOf, takeUpgrades } from './upgrades.ts';
 import { writeTogether } from './write-together.ts';
@@ -88,6 +89,8 @@ export function createServer(parts: ServerParts) {
     demoKeys,
     trusted: () => gateway.trusted,
     asGraphql: (app) => readAsGraphql(app, graphql),
+    readJson: readShallowJson,
+    unread: unreadRefusals(gateway, course),
   };
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
   app.register(graphqlRoute, graphql);

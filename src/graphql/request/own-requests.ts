@@ -82,7 +82,7 @@ export function priceIn({ errors, extensions: { explain } }: OwnReply): Explaine
 export const PRICING_KEY = 'Bearer price';
 
 /** With values for required variables. */
-interface OfferedOperation {
+export interface OfferedOperation {
   readonly documentId: string;
   readonly operationName: string | undefined;
   readonly sample: Readonly<Record<string, unknown>>;

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { CallCounts, Count } from '../../cache/counts.ts';
-import { Failure, unreachable } from '../../plugin/index.ts';
-import type { CallBudget } from '../../service/call-budget.ts';
-import { type BudgetTerms, CountedBudget } from '../../service/counted-budget.ts';
+import { Failure, type KeptStore, type PluginServices, unreachable } from '../../plugin/index.ts';
+
+type OpenBudget = PluginServices['openBudget'];
+type BudgetTerms = Parameters<OpenBudget>[0];
+type Count = ReturnType<BudgetTerms['countsAt']>[number];
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR_MS;
@@ -24,14 +25,19 @@ type NameCaller = (authorization: string | undefined) => Promise<string>;
  * session of a process. Each call is taken before it leaves, so gateways that share the store never send one too many.
  * @param nameOf null for the budget of a session
  */
-export function createToolBudgets(limit: number, store: CallCounts, nameOf: NameCaller | null) {
+export function createToolBudgets(
+  limit: number,
+  store: KeptStore,
+  openBudget: OpenBudget,
+  nameOf: NameCaller | null,
+) {
   const budgets = new LRUCache<string, ToolBudget>({ max: MAX_KEYS });
   return {
     limit,
     /** @throws Failure if there is no such caller */
     async budgetOf(authorization: string | undefined): Promise<ToolBudget> {
       const name = nameOf === null ? 'session' : await nameOf(authorization);
-      const budget = budgets.get(name) ?? new ToolBudget(name, limit, store, nameOf === null);
+      const budget = budgets.get(name) ?? new ToolBudget(name, limit, store, openBudget, nameOf === null);
       budgets.set(name, budget);
       return budget;
     },
@@ -43,14 +49,14 @@ export type ToolBudgets = ReturnType<typeof createToolBudgets>;
 class ToolBudget implements BudgetTerms {
   readonly name: string;
   readonly now = Date.now;
-  readonly calls: CallBudget;
+  readonly calls: ReturnType<OpenBudget>;
   readonly #limit: number;
-  readonly #store: CallCounts;
+  readonly #store: KeptStore;
   readonly #isSession: boolean;
 
-  constructor(name: string, limit: number, store: CallCounts, isSession: boolean) {
+  constructor(name: string, limit: number, store: KeptStore, openBudget: OpenBudget, isSession: boolean) {
     this.name = `tools of ${name}`;
-    this.calls = new CountedBudget(this, store);
+    this.calls = openBudget(this, store);
     this.#limit = limit;
     this.#store = store;
     this.#isSession = isSession;

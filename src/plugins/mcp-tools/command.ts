@@ -7,19 +7,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Command } from 'commander';
-import { openCounts } from '../../cache/counts.ts';
-import { openAskedService } from '../../cli/asked-service.ts';
-import { CommandError } from '../../cli/formats.ts';
-import { keyFrom } from '../../cli/given-key.ts';
-import { settingsOf } from '../../cli/strange-settings.ts';
-import { ConfigError } from '../../config/config.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
-import { parseExactly } from '../../plugin/index.ts';
-import { createLog } from '../../server/log.ts';
-import { ownBuild } from '../../shared/own-version.ts';
+import { type CommandHost, parseExactly } from '../../plugin/index.ts';
 import { createToolBudgets } from './budgets.ts';
-import { CATALOGUE_SEARCH } from './own-tools.ts';
+import { CATALOGUE_SEARCH, releaseOf } from './own-tools.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
 
@@ -38,49 +28,45 @@ export function addMcp(command: Command, host: CommandHost): void {
 }
 
 /** Serves until the input has ended and all requests are answered. The log goes to standard error. */
-async function serveTools(
-  { env, plugins, openSandbox }: CommandHost,
-  keyFile: string | undefined,
-): Promise<void> {
+async function serveTools(host: CommandHost, keyFile: string | undefined): Promise<void> {
   const remarks: string[] = [];
-  const config = settingsOf(env, plugins, (words) => remarks.push(words));
-  if (config.trustedDocuments === undefined) throw new ConfigError(WITHOUT_DOCUMENTS);
-  const { MCP_BUDGET: budget, MCP_KEY: keyName } = config.plugins['mcp-tools'] as ToolSettings;
-  const given = await keyFrom(env.COUNTRY_GRAPH_KEY, keyFile);
-  const log = createLog(config.logLevel);
-  for (const words of remarks) log.warn(words);
-  const { url: upstreamUrl, key, close } = await openAskedService(config, given, openSandbox, log.note);
+  const { own, bodyBytes, hasDocuments, openService, openStore } = host.settings((words) =>
+    remarks.push(words),
+  );
+  if (!hasDocuments) throw host.settingsError(WITHOUT_DOCUMENTS);
+  const { MCP_BUDGET: budget, MCP_KEY: keyName } = own('mcp-tools') as ToolSettings;
+  const service = await openService({ key: host.env.COUNTRY_GRAPH_KEY, keyFile, remarks });
+  const { key, problem } = service;
   try {
     if (key === undefined && keyName === undefined)
-      throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
-    const counts = await openCounts('memory:', config.cacheTimeoutMs);
-    const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
-    const tools = definePlugin({
-      name: 'tools on standard input',
-      settings: {},
-      // With MCP=off, the plugin of the tools admits no document.
-      open: () => ({ documents: [CATALOGUE_SEARCH], start: compose }),
-    });
-    const gateway = await createGateway({ config, plugins: [...plugins, tools], upstreamUrl, observer: log });
+      throw host.error('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
+    const counts = await openStore('memory:');
+    // With MCP=off, the plugin of the tools admits no document.
+    const { gateway, version, stop } = await service.openGateway([CATALOGUE_SEARCH]);
     try {
+      const callers = openToolCallers(gateway, keyName);
       const { open } = createToolServers(
-        openToolCallers(await composed, keyName),
-        ownBuild().version,
-        (error) => log.problem(error, 'mcp'),
-        budget === undefined ? null : createToolBudgets(budget, counts, null),
+        callers,
+        releaseOf(version),
+        (error) => problem(error, 'mcp'),
+        budget === undefined ? null : createToolBudgets(budget, counts, callers.openBudget, null),
       );
       const authorization = key === undefined ? undefined : `Bearer ${key}`;
-      await answerAll(() => open({ authorization }), config.maxBodyBytes);
+      await answerAll(() => open({ authorization }), bodyBytes, host);
     } finally {
-      await gateway.stop();
+      await stop();
     }
   } finally {
-    await close();
+    await service.close();
   }
 }
 
 /** Answers until the input has ended, or nobody reads the output. */
-async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: number): Promise<void> {
+async function answerAll(
+  open: Parameters<typeof serveStdio>[0],
+  maxBytes: number,
+  host: CommandHost,
+): Promise<void> {
   const { stdin, stdout } = process;
   // The transport would give up all pending requests at the end of its input, so it never sees the end.
   const input = linesWithoutNulls(maxBytes);
@@ -105,7 +91,7 @@ async function answerAll(open: Parameters<typeof serveStdio>[0], maxBytes: numbe
     take?.(message);
   };
   transport.onclose = () => {
-    reject(new CommandError(`A message is longer than ${maxBytes} bytes (MAX_BODY_BYTES).`));
+    reject(host.error(`A message is longer than ${maxBytes} bytes (MAX_BODY_BYTES).`));
     leave?.();
   };
   stdin.once('end', () => {

@@ -6,15 +6,14 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { openCounts } from '../../cache/counts.ts';
-import { isAmong, isLoopback } from '../../config/origins.ts';
-import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
-import { RULED_OUT } from '../../graphql/request/accept.ts';
-import { excerpt } from '../../plugin/index.ts';
-import { sendBody } from '../../server/bodies.ts';
-import { readShallowJson } from '../../server/graphql-route.ts';
-import { headError, SHUTTING_DOWN } from '../../server/http.ts';
-import { ownBuild } from '../../shared/own-version.ts';
+import {
+  excerpt,
+  isAmong,
+  isLoopback,
+  type PluginHost,
+  type RouteHost,
+  type StartedServices,
+} from '../../plugin/index.ts';
 import { createToolBudgets } from './budgets.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
@@ -24,6 +23,9 @@ interface ToolSettings {
   readonly budget: number | undefined;
   /** Name of the issued key of callers who bring none. */
   readonly keyName: string | undefined;
+  readonly openStore: PluginHost['openStore'];
+  /** Of the gateway. */
+  readonly version: string;
 }
 
 // Codes of JSON-RPC, and of the protocol for refusals by HTTP.
@@ -34,30 +36,32 @@ const REFUSED = -32_000;
  * Serves `/mcp` by the streamable HTTP of the Model Context Protocol, revisions of 2025 and 2026. There are no sessions,
  * so any worker answers.
  * @returns a function that lists the tools
- * @throws ConfigError if no trusted document can be a tool
+ * @throws Error of the settings if no trusted document can be a tool
  */
 export async function mcpRoute(
   app: FastifyInstance,
-  gateway: ComposedGateway,
-  { config, course, problem }: HttpHost,
-  { budget, keyName }: ToolSettings,
+  gateway: StartedServices,
+  { origins, unread, bodies, readJson, problem }: RouteHost,
+  { budget, keyName, openStore, version }: ToolSettings,
 ): Promise<() => Promise<readonly Tool[]>> {
-  const { corsOrigins: origins, cacheUrl, cacheTimeoutMs } = config;
   const callers = openToolCallers(gateway, keyName);
-  const counts = budget === undefined ? null : await openCounts(cacheUrl, cacheTimeoutMs);
+  const counts = budget === undefined ? null : await openStore();
   app.addHook('onClose', async () => counts?.close());
   const { open, listed } = createToolServers(
     callers,
-    ownBuild().version,
+    version,
     (error, requestId = '') => problem(error, requestId),
-    budget === undefined || counts === null ? null : createToolBudgets(budget, counts, callers.nameOf),
+    budget === undefined || counts === null
+      ? null
+      : createToolBudgets(budget, counts, callers.openBudget, callers.nameOf),
   );
-  readShallowJson(app);
+  readJson(app);
 
   app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    const error = headError(request.raw);
-    if (course.isDraining) refuse(reply, 503, SHUTTING_DOWN.message);
+    const ending = unread.ending();
+    const malformed = unread.malformed(request);
+    if (ending !== null) refuse(reply, 503, ending.message);
     // Browsers send Origin with every POST: this refuses pages that reach us by DNS rebinding.
     else if (
       origin !== undefined &&
@@ -66,9 +70,13 @@ export async function mcpRoute(
       !isOwn(request, origin)
     )
       refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);
-    else if (error !== null) refuse(reply, error.status, error.message);
-    else if (isOverloaded(request, reply, gateway)) refuse(reply, 503, 'The gateway is overloaded.');
-    else done();
+    else if (malformed !== null) refuse(reply, malformed.status, malformed.message);
+    else {
+      const overloaded = unread.overloaded(request);
+      if (overloaded === null) return done();
+      if (overloaded.retryAfter !== undefined) reply.header('retry-after', overloaded.retryAfter);
+      refuse(reply, 503, 'The gateway is overloaded.');
+    }
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -103,7 +111,7 @@ export async function mcpRoute(
     reply.code(response.status).header('cache-control', 'no-store');
     const type = response.headers.get('content-type');
     if (type !== null) reply.header('content-type', type);
-    sendBody(request, reply, await response.text());
+    bodies.sendBody(request, reply, await response.text());
     return reply;
   });
 
@@ -136,14 +144,6 @@ function isOwn({ headers: { host } }: FastifyRequest, origin: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.host === host && isLoopback(url.hostname);
 }
 
-/** Sets `Retry-After` if too many operations of the key are waiting already. */
-function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: ComposedGateway) {
-  const refusal = gateway.refuseUnread(headers, id);
-  const retryAfter = refusal?.headers.get('retry-after');
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-  return refusal !== null;
-}
-
 /** Hands the transport what it reads, and not the key. It insists on clients that accept event streams. */
 function asWebRequest({ headers: given }: FastifyRequest, signal: AbortSignal): Request {
   const headers = new Headers({ accept: 'application/json, text/event-stream' });
@@ -160,6 +160,8 @@ function refuse(reply: FastifyReply, status: number, message: string, code = REF
     .header('cache-control', 'no-store')
     .send(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }
+
+const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
 
 /** The narrowest matching range decides. */
 function acceptsJson(accepts: string | undefined): boolean {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { remarksOnIdle } from '../../config/remarks.ts';
-import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
-import { onOff, wholeNumber } from '../../plugin/index.ts';
-import { CATALOGUE_SEARCH } from './own-tools.ts';
+import { definePlugin, onOff, remarksOnIdle, type StartedServices, wholeNumber } from '../../plugin/index.ts';
+import { CATALOGUE_SEARCH, releaseOf } from './own-tools.ts';
 
 export const mcpTools = definePlugin({
   name: 'mcp-tools',
@@ -47,9 +45,9 @@ export const mcpTools = definePlugin({
       load: async () => (await import('./command.ts')).addMcp,
     },
   ],
-  open({ MCP: isOn, MCP_BUDGET: budget, MCP_KEY: keyName }) {
+  open({ MCP: isOn, MCP_BUDGET: budget, MCP_KEY: keyName }, { openStore, version }) {
     if (!isOn) return null;
-    let gateway: ComposedGateway;
+    let gateway: StartedServices;
     let listed: Awaited<ReturnType<typeof import('./mcp-route.ts')['mcpRoute']>> | undefined;
     const needed =
       keyName === undefined
@@ -57,13 +55,14 @@ export const mcpTools = definePlugin({
         : 'No key is needed.';
     return {
       documents: [CATALOGUE_SEARCH],
-      start(composed) {
-        gateway = composed;
+      start(started) {
+        gateway = started;
       },
       http: {
         async routes(app, host) {
           const { mcpRoute } = await import('./mcp-route.ts');
-          listed = await mcpRoute(app, gateway, host, { budget, keyName });
+          const settings = { budget, keyName, openStore, version: releaseOf(version()) };
+          listed = await mcpRoute(app, gateway, host, settings);
         },
         models: {
           way: `- [Tools](mcp): Model Context Protocol by streamable HTTP, revisions of 2025 and 2026-07-28. ${needed}`,

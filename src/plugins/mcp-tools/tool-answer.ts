@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { excerpt, type Failure, isObject, type JsonObject, openBill } from '../../plugin/index.ts';
-import type { Bill } from '../../service/bill.ts';
-import { FAILURES, type FailureCode, type FailureFields } from '../../shared/errors.ts';
+import { excerpt, Failure, isObject, type JsonObject, openBill } from '../../plugin/index.ts';
+
+type Bill = ReturnType<typeof openBill>;
 
 /*
  * Writes the answers of tools: as structure for programs, and as tables for models, which only read the text. An answer
@@ -78,12 +78,12 @@ export function resultOf(answer: ToolAnswer, page: number): CallToolResult {
   );
 }
 
-export function refusal(code: FailureCode, message: string, fields: FailureFields = {}): ToolAnswer {
-  return { data: null, upstream: openBill(), errors: [{ message, code, ...FAILURES[code], ...fields }] };
+export function refusal(...[code, message, fields]: ConstructorParameters<typeof Failure>): ToolAnswer {
+  return refusalBy(new Failure(code, message, fields));
 }
 
-export function refusalBy({ code, message, fields }: Failure): ToolAnswer {
-  return refusal(code, message, fields);
+export function refusalBy({ code, message, fields, retryable }: Failure): ToolAnswer {
+  return { data: null, upstream: openBill(), errors: [{ message, code, retryable, ...fields }] };
 }
 
 /** Bytes of data per page, as structure, that leave room for their table. */

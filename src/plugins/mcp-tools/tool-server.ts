@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   type JsonSchemaType,
   ProtocolError,
@@ -7,34 +7,18 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
-import type { Gateway } from '../../gateway/gateway.ts';
-import { exchangedSeal } from '../../graphql/request/callers.ts';
-import {
-  createPrices,
-  explained,
-  type OperationPrice,
-  type OwnReply,
-  ownRequest,
-  replyOf,
-} from '../../graphql/request/own-requests.ts';
-import { sha256Of } from '../../graphql/request/persisted.ts';
-import { wholeBody } from '../../graphql/request/responses.ts';
-import type { JsonSchema } from '../../graphql/schema/json-schema.ts';
 import {
   createObjectMemo,
   excerpt,
   Failure,
   type GatewayRequest,
+  isDeepJson,
   isObject,
   type JsonObject,
   openBill,
+  parseExactly,
+  type StartedServices,
 } from '../../plugin/index.ts';
-import type { Bill } from '../../service/bill.ts';
-import { type CallBudget, joinBudgets } from '../../service/call-budget.ts';
-import { Flow } from '../../shared/async/turns.ts';
-import { MAX_TOOL_WORDS } from '../../shared/bounded-names.ts';
-import { isDeepJson } from '../../shared/exact-json.ts';
-import { type NamedSource, nameAndPage } from '../../shared/source-names.ts';
 import type { ToolBudgets } from './budgets.ts';
 import { createFieldSearch } from './field-search.ts';
 import { type OperationTool, operationTools } from './operation-tools.ts';
@@ -86,20 +70,6 @@ const OWN_TOOLS = {
   },
 } as const satisfies Record<string, Omit<Tool, 'outputSchema'>>;
 
-/** Bounds the calls of one request. The name is unique, so that its refusals are shared with nobody. */
-function boundedBudget(maxCalls: number, budget: CallBudget | null): CallBudget {
-  let taken = 0;
-  const take = () => {
-    if (taken >= maxCalls) throw beyondRequest(1, maxCalls);
-    taken += 1;
-    return () => {
-      taken -= 1;
-    };
-  };
-  const name = randomUUID();
-  return budget === null ? { name, flow: new Flow(), take } : joinBudgets(name, take, budget);
-}
-
 function beyondRequest(planned: number, maxCalls: number): Failure {
   const message = `This takes ${planned} more call(s) than the ${maxCalls} that the request allows (${MAX_CALLS_KEY}).`;
   return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit: maxCalls });
@@ -108,13 +78,18 @@ function beyondRequest(planned: number, maxCalls: number): Failure {
 /** Key of `_meta` with the calls that a client allows for a request. */
 const MAX_CALLS_KEY = 'country-graph/maxCalls';
 
+type Bill = ReturnType<typeof openBill>;
+type Asking = NonNullable<Parameters<StartedServices['ask']>[1]>;
+type Reply = Awaited<ReturnType<StartedServices['explain']>>;
+type OperationPrice = Awaited<ReturnType<StartedServices['price']>>;
+
 const bodyOf = ({ documentId, operationName }: OperationTool, { variables }: ToolCall) => ({
   documentId,
   operationName,
   variables,
 });
 
-function billOf(extensions: OwnReply['extensions']): Bill {
+function billOf(extensions: Reply['extensions']): Bill {
   return (extensions.upstream as Bill | undefined) ?? openBill();
 }
 
@@ -124,6 +99,9 @@ function billAtEnd(body: string): Bill {
   const at = body.lastIndexOf(name);
   return billOf(at < 0 ? {} : JSON.parse(body.slice(at + name.length, -1)));
 }
+
+/** Characters of a text about a tool that all models' interfaces take. */
+const MAX_TOOL_WORDS = 1_024;
 
 function describedWithPrice({ description, sample }: OperationTool, price: OperationPrice): string {
   const costs = priceInWords(sample, price);
@@ -141,7 +119,10 @@ function priceInWords(sample: OperationTool['sample'], price: OperationPrice): s
   return `${costs} ${refused.replace('than this gateway allows', `than ${limit}`)}`;
 }
 
-type ToolGateway = Pick<Gateway, 'handle' | 'schema' | 'trusted'> & { readonly attribution: NamedSource };
+type ToolGateway = Pick<
+  StartedServices,
+  'ask' | 'documents' | 'explain' | 'fields' | 'openBound' | 'price' | 'settingsError' | 'site'
+>;
 
 /** Bytes of the longest answer that is cut into pages. */
 const MAX_READ_BYTES = 2_097_152;
@@ -195,7 +176,7 @@ const OWN_PAGE = 'page';
 const CATALOGUE_TOOL: OperationTool = {
   name: OWN_TOOLS.search.name,
   description: '',
-  documentId: sha256Of(CATALOGUE_SEARCH),
+  documentId: createHash('sha256').update(CATALOGUE_SEARCH).digest('hex'),
   operationName: 'CatalogueSearch',
   inputSchema: { type: 'object', properties: {}, required: [] },
   pageName: OWN_PAGE,
@@ -216,7 +197,7 @@ interface ToolWork {
 }
 
 interface WithArguments {
-  readonly inputSchema: JsonSchema & { readonly properties: Readonly<Record<string, unknown>> };
+  readonly inputSchema: JsonObject & { readonly properties: Readonly<Record<string, unknown>> };
   /** Name of the argument that gives the rest of a long answer; `page` if left out. */
   readonly pageName?: string;
 }
@@ -228,13 +209,12 @@ function createTools(
   budgets: ToolBudgets | null,
 ) {
   const currentTools = createCurrentTools(gateway, onError);
-  const fieldsWith = createFieldSearch(gateway.schema);
-  const priceOf = createPrices(gateway.handle);
+  const fieldsWith = createFieldSearch(gateway.fields);
 
   async function listed(): Promise<Tool[]> {
     const all: Tool[] = [];
     for (const tool of currentTools().values()) {
-      const price = await priceOf(tool);
+      const price = await gateway.price(tool);
       all.push({
         name: tool.name,
         description: describedWithPrice(tool, price),
@@ -270,19 +250,13 @@ function createTools(
   }
 
   const explainedFor = (tool: OperationTool, call: ToolCall) =>
-    explained(gateway.handle, bodyOf(tool, call), call.client);
+    gateway.explain(bodyOf(tool, call), call.client);
 
-  async function answerTo(
+  const answerTo = async (
     tool: OperationTool,
     call: ToolCall,
-    budget: CallBudget | null = null,
-    isCounted = false,
-  ) {
-    const { authorization = null } = call.client.headers;
-    const exchanged = budget === null ? undefined : exchangedSeal.seal({ authorization, budget });
-    const request = ownRequest(bodyOf(tool, call), { ...call.client, exchanged, isCounted });
-    return answerIn(await wholeBody((await gateway.handle(request)).body));
-  }
+    spending: Pick<Asking, 'budget' | 'isCounted'> = {},
+  ) => answerIn(await gateway.ask(bodyOf(tool, call), { ...call.client, ...spending }));
 
   /** Refuses an operation before any call if its budgets have no room for it. */
   async function run(tool: OperationTool, call: ToolCall): Promise<ToolAnswer> {
@@ -299,9 +273,10 @@ function createTools(
         return { ...refusalBy(beyondRequest(calls, maxCalls)), ...meta(usage) };
       const beyond = budget === null || usage === null ? null : budget.refusalOf(usage, calls);
       if (beyond !== null) return { ...refusalBy(beyond), ...meta(usage) };
-      const own = budget?.calls ?? null;
-      const callBudget = maxCalls === undefined ? own : boundedBudget(maxCalls, own);
-      const answer = await answerTo(tool, call, callBudget, true);
+      const own = budget?.calls;
+      const beyondCalls = () => beyondRequest(1, maxCalls ?? 0);
+      const bounded = maxCalls === undefined ? own : gateway.openBound(maxCalls, beyondCalls, own);
+      const answer = await answerTo(tool, call, { budget: bounded, isCounted: true });
       return { ...answer, ...meta((await budget?.usage()) ?? null) };
     } catch (error) {
       if (error instanceof Failure) return refusalBy(error);
@@ -347,7 +322,7 @@ interface ToolCaller {
  * Serves the tools. Everything goes through the gateway's `handle`, so that bills, limits and admission are those of any
  * other client.
  * @param budgets null if tools may send any number of calls
- * @throws ConfigError if no trusted document can be a tool
+ * @throws Error of the settings if no trusted document can be a tool
  */
 export function createToolServers(
   gateway: ToolGateway,
@@ -363,7 +338,7 @@ export function createToolServers(
       { name: 'country-graph', version },
       {
         capabilities: { tools: {} },
-        instructions: instructionsOf(budgets, gateway.attribution),
+        instructions: instructionsOf(budgets, gateway.site.attribution),
         // The list is the same for all keys.
         cacheHints: {
           'tools/list': { ttlMs: CACHE_MS.tools, cacheScope: 'public' },
@@ -407,10 +382,12 @@ export function createToolServers(
   return { open, listed };
 }
 
-function instructionsOf(budgets: ToolBudgets | null, attribution: NamedSource): string {
+type Attribution = StartedServices['site']['attribution'];
+
+function instructionsOf(budgets: ToolBudgets | null, { name, url }: Attribution): string {
   const limit =
     budgets === null ? '' : ` Tools may send ${budgets.limit} calls under a key in an hour, or in a session.`;
-  return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more. Data: ${nameAndPage(attribution)}; name it beside the figures.`;
+  return `Figures of African countries from a metered service. Each tool tells its price in calls, and each answer its bill in \`upstream\`. \`search\` finds fields and indicators, \`price\` prices a tool with its arguments.${limit} A request with \`${MAX_CALLS_KEY}\` in its \`_meta\` takes no more. Data: ${url === null ? name : `${name} (${url})`}; name it beside the figures.`;
 }
 
 /** Drops nulls, by which some serializers write what is absent. In the arguments of a tool, null is a value. */
@@ -445,20 +422,21 @@ function objectIn(text: string): unknown {
 
 /**
  * Makes the tools anew whenever the trusted documents have changed; keeps the former ones if none of the new can be a tool.
- * @throws ConfigError if none of the first documents can
+ * @throws Error of the settings if none of the first documents can
  */
 function createCurrentTools(
   gateway: ToolGateway,
   onError: (error: unknown, requestId?: string) => void,
 ): () => ReadonlyMap<string, OperationTool> {
   const isOwn = (name: string) => Object.hasOwn(OWN_TOOLS, name);
-  let seen = gateway.trusted;
-  let tools = operationTools(gateway.schema, seen ?? [], isOwn);
+  let seen = gateway.documents.trusted();
+  let tools = operationTools(gateway, seen ?? [], isOwn);
   return () => {
-    if (gateway.trusted === seen) return tools;
-    seen = gateway.trusted;
+    const trusted = gateway.documents.trusted();
+    if (trusted === seen) return tools;
+    seen = trusted;
     try {
-      tools = operationTools(gateway.schema, seen ?? [], isOwn);
+      tools = operationTools(gateway, seen ?? [], isOwn);
     } catch (error) {
       onError(error);
     }
@@ -510,7 +488,7 @@ function answerIn(body: string): ToolAnswer {
     const fields = { limit: MAX_READ_BYTES };
     return { ...refusal('OPERATION_TOO_EXPENSIVE', message, fields), upstream: billAtEnd(body) };
   }
-  const { data = null, errors, extensions } = replyOf(body);
+  const { data = null, errors = [], extensions = {} } = parseExactly(body) as Partial<Reply>;
   const warnings = extensions.warnings as readonly unknown[] | undefined;
   return {
     ...(errors.length > 0 ? { errors: flat(errors) } : {}),
@@ -520,11 +498,11 @@ function answerIn(body: string): ToolAnswer {
   };
 }
 
-function failed(errors: OwnReply['errors']): ToolAnswer {
+function failed(errors: Reply['errors']): ToolAnswer {
   return { errors: flat(errors), data: null, upstream: openBill() };
 }
 
-function flat(errors: OwnReply['errors']) {
+function flat(errors: Reply['errors']) {
   return errors.map(({ message, path, extensions }) => ({
     message,
     ...(path === undefined ? {} : { path }),
