@@ -143,6 +143,26 @@ describe.runIf(hasChromium)('figures held by a browser', () => {
     await context.close();
   });
 
+  it('figures held by a browser are asked for anew in each tab, and after a reload, once an event tells one of them', async () => {
+    await using program = await gateway();
+    const context = await browser.newContext();
+    const [one, other] = [await openTab(context, program), await openTab(context, program)];
+    await ask(one, ['KE', 'NG']);
+    await ask(other, ['KE', 'NG']);
+    await one.evaluate(async () => {
+      const { figures } = globalThis as never as {
+        figures: { revised(event: object): void; written(): Promise<void> };
+      };
+      const observation = { country: { code: 'KE' }, indicator: { key: 'population_total' } };
+      figures.revised({ changes: [{ kind: 'REVISED', observation }] });
+      await figures.written();
+    });
+    const third = await openTab(context, program);
+    for (const tab of [third, other])
+      expect(await ask(tab, ['KE', 'NG'])).toMatchObject({ held: 21, asked: 21 });
+    await context.close();
+  });
+
   it('figures held by a browser without room on the disk are held for as long as the page is open', async () => {
     await using program = await gateway();
     const context = await browser.newContext();

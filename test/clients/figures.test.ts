@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type Program } from '../support/program.ts';
@@ -20,6 +24,8 @@ const series = (codes: readonly string[], from?: number, to?: number) => ({
   from,
   to,
 });
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** The answer without a page that holds anything. */
 async function direct(program: Program, query: string, variables: Readonly<Record<string, unknown>>) {
@@ -205,8 +211,8 @@ describe('figures held in the page', () => {
     const { data, errors } = await page.ask(LIST, { codes: ['KE', 'GH', 'NG'] });
     const whole = await direct(program, LIST, { codes: ['KE', 'GH', 'NG'] });
     expect(data).toEqual(whole.data);
-    expect(errors.map(({ path }) => path)).toEqual([['countries', 1, 'observations']]);
-    expect(whole.errors.map(({ path }) => path)).toEqual([['countries', 1, 'observations']]);
+    expect(errors).toMatchObject([{ path: ['countries', 1, 'observations'], locations: [{ line: 2 }] }]);
+    expect(errors).toEqual(whole.errors);
   });
 
   it('figures held in the page leave warnings to the gateway, and hold nothing of an answer that has some', async () => {
@@ -310,12 +316,34 @@ describe('figures held in the page', () => {
     expect(modes).toEqual([200, 200]);
   });
 
-  it('figures held in the page are asked for by the operation’s own text where no other is allowed', async () => {
-    await using program = await open();
+  it('figures held in the page are asked for by the operation’s own text where the gateway takes no other', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'country-graph-held-'));
+    const manifest = join(folder, 'documents.json');
+    writeFileSync(manifest, JSON.stringify({ [hashOf(SERIES)]: SERIES, [hashOf(CARD)]: CARD }));
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:', TRUSTED_DOCUMENTS: manifest } });
     using page = openPage(program);
+    for (let i = 0; i < 2; i += 1) expect((await page.ask(CARD, { codes: ['KE'] })).errors).toEqual([]);
+    const [made, ...others] = page.sent();
+    expect(made?.query).not.toBe(CARD);
+    expect(others).toEqual(Array(2).fill({ url: program.url, query: CARD, variables: { codes: ['KE'] } }));
     await page.ask(SERIES, series(['KE'], 2000, 2010));
-    const { variables, query } = page.sent()[0] ?? {};
-    expect([query, variables]).toEqual([SERIES, series(['KE'], 2000, 2010)]);
+    const { data } = await page.ask(SERIES, series(['KE', 'NG'], 2000, 2010));
+    expect(data.observations).toHaveLength(22);
+    expect(page.sent().map(({ query, variables }) => [query, variables.codes])).toEqual([
+      [SERIES, ['KE']],
+      [SERIES, ['NG']],
+    ]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('figures held in the page have the whole asked for where the gateway takes no field more', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:', MAX_ALIASES: '1' } });
+    using page = openPage(program);
+    const query =
+      '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"]) { v: value } }';
+    const { data, errors } = await page.ask(query);
+    expect({ data, errors }).toEqual({ data: (await direct(program, query, {})).data, errors: [] });
+    expect(page.sent().map((one) => one.query === query)).toEqual([false, true]);
   });
 });
 

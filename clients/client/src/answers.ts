@@ -1,5 +1,17 @@
 import type { ErrorCode } from './schema.ts';
 
+/** `extensions.client` of an answer: what was done in the page. */
+export interface ClientBill {
+  /** Figures that were held. */
+  readonly held: number;
+  /** Figures that the gateway was asked for, and sent. */
+  readonly asked: number;
+  /** Requests that weren't sent: 1 if everything was held. */
+  readonly spared: number;
+  /** Age of the oldest figure in seconds, if the gateway can't be reached and some are past their time. */
+  readonly staleSeconds?: number;
+}
+
 /** Cost of an operation: `extensions.upstream` of every answer. */
 export interface UpstreamBill {
   /** Requests that were sent to the service for this operation, retries included. */
@@ -60,6 +72,8 @@ export interface AnswerExtensions {
   readonly upstream: UpstreamBill;
   /** Absent if there are none. */
   readonly warnings?: readonly Warning[];
+  /** With figures held in the page (`@country-graph/client/figures`). */
+  readonly client?: ClientBill;
 }
 
 /** `extensions` of an error. Which fields there are beside the first three hangs on the code. */

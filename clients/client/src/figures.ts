@@ -4,7 +4,8 @@ import { createCore, type HoldingOptions } from './figures/core.ts';
 import { holdingFetch } from './figures/fetching.ts';
 import { exchangeOf } from './figures/urql-exchange.ts';
 
-export type { ClientBill, HoldingOptions } from './figures/core.ts';
+export type { ClientBill } from './answers.ts';
+export type { HoldingOptions } from './figures/core.ts';
 
 type Fetch = typeof globalThis.fetch;
 

@@ -1,6 +1,7 @@
 /** Types and helpers that every frontend of Country Graph needs, with any client library. */
 export type {
   AnswerExtensions,
+  ClientBill,
   CountryGraphError,
   ErrorExtensions,
   StaleAnswers,

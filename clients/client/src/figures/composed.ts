@@ -5,14 +5,17 @@ import type { Shape } from './plan.ts';
 import { pairName, type Row, within, yearIn } from './store.ts';
 import { type CountryView, cellName, countryPair, type FigureView, type View } from './views.ts';
 
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
+
+interface GraphqlError {
+  readonly path?: Path;
+  readonly locations?: readonly object[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
 
 export interface GraphqlBody {
   readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly {
-    readonly path?: Path;
-    readonly extensions?: Readonly<Record<string, unknown>>;
-  }[];
+  readonly errors?: readonly GraphqlError[];
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,10 +1,11 @@
+import type { ClientBill } from '../answers.ts';
 import { boundOf } from './bound.ts';
-import { type Composed, compose, type GraphqlBody, Unexpected } from './composed.ts';
+import { type Composed, compose, type GraphqlBody, type Path, Unexpected } from './composed.ts';
 import { openDisk } from './disk.ts';
 import { type Form, formOf } from './forms.ts';
 import type { DocumentNode } from './nodes.ts';
 import { type Owner, Owners, type Pair, seeNames } from './owners.ts';
-import { planOf } from './plan.ts';
+import { type Plan, planOf } from './plan.ts';
 import type { Instant, Layer } from './store.ts';
 import { narrow, type View, viewOf } from './views.ts';
 
@@ -24,18 +25,6 @@ export interface HoldingOptions {
     readonly offline?: number;
   };
   readonly clock?: () => Instant;
-}
-
-/** `extensions.client` of an answer: what was done in the page. */
-export interface ClientBill {
-  /** Figures that were held. */
-  readonly held: number;
-  /** Figures that the gateway was asked for, and sent. */
-  readonly asked: number;
-  /** Requests that weren't sent: 1 if everything was held. */
-  readonly spared: number;
-  /** Age of the oldest figure in seconds, if the gateway can't be reached and some are past their time. */
-  readonly staleSeconds?: number;
 }
 
 export interface Asked {
@@ -154,7 +143,11 @@ export function createCore(options: HoldingOptions) {
     const isWhole = body.errors === undefined && warnings === undefined && freshMs > 0;
     if (isWhole && owner.generation === generation) hold(owner, composed, at, freshMs);
     const whole = isWhole ? Math.min(view.freshMs, freshMs) : 0;
-    return { body: placed(body, composed), sent, freshSeconds: Math.floor(whole / 1000) };
+    return {
+      body: placed(body, composed, form.text === null ? null : plan.locations),
+      sent,
+      freshSeconds: Math.floor(whole / 1000),
+    };
   }
 
   return {
@@ -220,18 +213,30 @@ function hasDoubts({ extensions }: GraphqlBody, { roots }: View): boolean {
   );
 }
 
-/** The answer with errors and warnings in the places of what they are about. */
-function placed(body: GraphqlBody, { data, held, asked, pathOf }: Composed): GraphqlBody {
-  const moved = <One extends { readonly path?: readonly (string | number)[] }>(one: One): One =>
-    one.path === undefined ? one : { ...one, path: pathOf(one.path) ?? one.path };
+/**
+ * The answer with errors and warnings in the places of what they are about.
+ * @param locations of fields in the operation's document, if another one was sent
+ */
+function placed(
+  body: GraphqlBody,
+  { data, held, asked, pathOf }: Composed,
+  locations: Plan['locations'] | null,
+): GraphqlBody {
   const { errors, extensions = {} } = body;
-  const { warnings } = extensions as { readonly warnings?: readonly { readonly path?: readonly string[] }[] };
+  const { warnings } = extensions as { readonly warnings?: readonly { readonly path: Path }[] };
+  const moved = (path: Path) => pathOf(path) ?? path;
+  const shownErrors = errors?.map(({ locations: sent, path, ...error }) => {
+    const names = path?.filter((step) => typeof step === 'string').join('.') ?? '';
+    const at = locations === null ? sent : locations.get(names);
+    return { ...error, ...(at && { locations: at }), ...(path && { path: moved(path) }) };
+  });
+  const shownWarnings = warnings?.map((warning) => ({ ...warning, path: moved(warning.path) }));
   const client: ClientBill = { held, asked, spared: 0 };
   return {
     ...body,
-    ...(errors && { errors: errors.map(moved) }),
+    ...(shownErrors && { errors: shownErrors }),
     data,
-    extensions: { ...extensions, ...(warnings && { warnings: warnings.map(moved) }), client },
+    extensions: { ...extensions, ...(shownWarnings && { warnings: shownWarnings }), client },
   };
 }
 

@@ -11,7 +11,9 @@ const PLAIN_HEADERS: ReadonlySet<string> = new Set([
   'apollographql-client-name',
   'apollographql-client-version',
   'authorization',
+  'baggage',
   'content-type',
+  'sentry-trace',
   'traceparent',
   'tracestate',
   'x-request-id',
@@ -91,7 +93,8 @@ function read(
   const { query, operationName, variables = null, extensions = null, ...others } = params ?? {};
   if (typeof query !== 'string' || Object.keys(others).length > 0) return null;
   if (typeof variables !== 'object' || Array.isArray(variables)) return null;
-  if (Object.keys((extensions as object | null) ?? {}).length > 0) return null;
+  // Clients put other things there too.
+  if (typeof extensions !== 'object' || 'persistedQuery' in (extensions ?? {})) return null;
   return {
     asked: { document: documentOf(query), operationName, variables: variables ?? {}, key } as Asked,
     accept,

@@ -24,6 +24,13 @@ export interface SelectionNode {
   readonly directives?: readonly object[];
   readonly typeCondition?: { readonly name: Name };
   readonly selectionSet?: { readonly selections: readonly SelectionNode[] };
+  readonly loc?: { readonly startToken?: Location };
+}
+
+/** Where a field stands in the text of its document. */
+export interface Location {
+  readonly line: number;
+  readonly column: number;
 }
 
 export interface TypeNode {

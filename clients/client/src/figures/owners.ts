@@ -61,12 +61,14 @@ export class Owners {
   /** Bounds all that is held; writes to the disk what has come. */
   keep(owner: Owner, layers: ReadonlyMap<string, Layer>): void {
     let rest = [...this.#owners.values()].reduce((sum, { held }) => sum + held.count, 0);
-    for (const { held } of this.#owners.values()) {
+    for (const [key, { held }] of this.#owners) {
       const excess = rest - this.#options.maxFigures;
       if (excess <= 0) break;
       const before = held.count;
       held.shrink(Math.max(0, before - excess));
       rest -= before - held.count;
+      // A key that was replaced by a newer one.
+      if (held.count === 0) this.#owners.delete(key);
     }
     const { disk } = this.#options;
     const { epoch, generation } = owner;

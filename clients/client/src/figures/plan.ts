@@ -7,6 +7,7 @@ import {
   constantIn,
   type DefinitionNode,
   type DocumentNode,
+  type Location,
   type SelectionNode,
   typeText,
 } from './nodes.ts';
@@ -57,6 +58,8 @@ export interface Plan {
   readonly roots: readonly (FigurePlan | CountryPlan | string)[];
   /** Variables that are used once, in no list: these alone may be given another value. */
   readonly ownVariables: ReadonlySet<string>;
+  /** Of each field, by what it is called and what those around it are, with dots; none if the document names no places. */
+  readonly locations: ReadonlyMap<string, readonly Location[]>;
 }
 
 const LEAVES = [
@@ -123,6 +126,14 @@ interface Entry {
   readonly below: (readonly SelectionNode[])[];
 }
 
+/** Fields of one selection. */
+interface Collection {
+  readonly type: string;
+  /** What the fields around it are called, with a dot after each. */
+  readonly prefix: string;
+  readonly entries: Map<string, Entry>;
+}
+
 class NotUnderstood extends Error {}
 
 function understood<Value>(value: Value | undefined | null | false): Value {
@@ -157,6 +168,7 @@ class Reader {
   readonly #usedFragments = new Set<string>();
   readonly #defined = new Map<string, { readonly type: string; readonly value: unknown }>();
   readonly #uses = new Map<string, number>();
+  readonly #locations = new Map<string, Location[]>();
   #fields = 0;
   #spreads = 0;
 
@@ -181,13 +193,13 @@ class Reader {
       understood(defaultValue === undefined || value !== undefined);
       this.#defined.set(variable.name.value, { type: text, value });
     }
-    const roots = [...this.#collected('Query', [this.#selectionsOf(this.#operation)])].map(
+    const roots = [...this.#collected('Query', [this.#selectionsOf(this.#operation)], '')].map(
       ([response, entry]) => this.#root(response, entry),
     );
     understood(this.#usedFragments.size === this.#fragments.size);
     understood(this.#uses.size === this.#defined.size);
     const own = [...this.#uses].flatMap(([variable, uses]) => (uses === 1 ? [variable] : []));
-    return { operationName: name?.value, roots, ownVariables: new Set(own) };
+    return { operationName: name?.value, roots, ownVariables: new Set(own), locations: this.#locations };
   }
 
   #selectionsOf({ selectionSet }: SelectionNode): readonly SelectionNode[] {
@@ -197,13 +209,13 @@ class Reader {
   #root(response: string, entry: Entry): FigurePlan | CountryPlan | string {
     const { name, args, below } = entry;
     if (name === '__typename') return response;
-    if (name === 'observations') return this.#figures('Query', response, entry);
+    if (name === 'observations') return this.#figures('Query', response, entry, response);
     const figures: FigurePlan[] = [];
     const leaves: Record<string, string> = {};
-    const fields = this.#collected('Country', below);
+    const fields = this.#collected('Country', below, `${response}.`);
     for (const [inner, field] of fields) {
       if (field.name === 'observation' || field.name === 'observations')
-        figures.push(this.#figures('Country', inner, field));
+        figures.push(this.#figures('Country', inner, field, `${response}.${inner}`));
       else leaves[inner] = this.#leaf(field);
     }
     const country = {
@@ -214,23 +226,26 @@ class Reader {
     return { kind: 'countries', ...country, leaves, figures, order: [...fields.keys()] };
   }
 
-  #figures(parent: string, response: string, { name, args, below }: Entry): FigurePlan {
+  #figures(parent: string, response: string, { name, args, below }: Entry, path: string): FigurePlan {
     return {
       kind: 'figures',
       response,
       name: name as FigurePlan['name'],
       args: this.#args(parent, name, args),
-      shape: this.#shape('Observation', below),
+      shape: this.#shape('Observation', below, `${path}.`),
     };
   }
 
-  #shape(type: string, below: readonly (readonly SelectionNode[])[]): Shape {
+  #shape(type: string, below: readonly (readonly SelectionNode[])[], prefix: string): Shape {
     return Object.fromEntries(
-      [...this.#collected(type, below)].map(([response, field]) => {
+      [...this.#collected(type, below, prefix)].map(([response, field]) => {
         const inner = FIELDS[type]?.[field.name] ?? null;
         if (inner === null) return [response, this.#leaf(field)];
         understood(field.args.length === 0);
-        return [response, { name: field.name, shape: this.#shape(inner, field.below) }];
+        return [
+          response,
+          { name: field.name, shape: this.#shape(inner, field.below, `${prefix}${response}.`) },
+        ];
       }),
     );
   }
@@ -241,23 +256,28 @@ class Reader {
   }
 
   /** Fields by what they are called, those of fragments among them, in the order of an answer. */
-  #collected(type: string, selections: readonly (readonly SelectionNode[])[]): Map<string, Entry> {
+  #collected(
+    type: string,
+    selections: readonly (readonly SelectionNode[])[],
+    prefix: string,
+  ): Map<string, Entry> {
     const entries = new Map<string, Entry>();
-    for (const some of selections) this.#collect(type, some, entries);
+    for (const some of selections) this.#collect({ type, prefix, entries }, some);
     understood(entries.size > 0);
     return entries;
   }
 
-  #collect(type: string, selections: readonly SelectionNode[], entries: Map<string, Entry>): void {
+  #collect(collection: Collection, selections: readonly SelectionNode[]): void {
     understood(selections.length > 0);
     for (const one of selections) {
       understood((one.directives ?? []).length === 0);
-      if (one.kind === 'Field') this.#add(type, one, entries);
-      else this.#spread(type, one, entries);
+      if (one.kind === 'Field') this.#add(collection, one);
+      else this.#spread(collection, one);
     }
   }
 
-  #spread(type: string, one: SelectionNode, entries: Map<string, Entry>): void {
+  #spread(collection: Collection, one: SelectionNode): void {
+    const { type } = collection;
     this.#spreads += 1;
     // Of a fragment that contains itself there is no end.
     understood(this.#spreads <= MAX_SPREADS);
@@ -265,7 +285,7 @@ class Reader {
     const condition = fragment.typeCondition?.name.value ?? type;
     understood((fragment.directives ?? []).length === 0);
     understood(condition === type || (condition === 'Country' && type === 'CountryOfFigure'));
-    this.#collect(type, this.#selectionsOf(fragment), entries);
+    this.#collect(collection, this.#selectionsOf(fragment));
   }
 
   #fragment(name: string): DefinitionNode {
@@ -273,11 +293,8 @@ class Reader {
     return understood(this.#fragments.get(name));
   }
 
-  #add(
-    type: string,
-    { name, alias, arguments: args = [], selectionSet }: SelectionNode,
-    entries: Map<string, Entry>,
-  ): void {
+  #add({ type, prefix, entries }: Collection, node: SelectionNode): void {
+    const { name, alias, arguments: args = [], selectionSet, loc } = node;
     this.#fields += 1;
     const own = understood(name).value;
     const response = alias?.value ?? own;
@@ -292,6 +309,11 @@ class Reader {
     understood(entry.name === own && entry.argsText === argsText);
     if (selectionSet !== undefined) entry.below.push(selectionSet.selections);
     entries.set(response, entry);
+    if (loc?.startToken !== undefined) {
+      const { line, column } = loc.startToken;
+      const path = prefix + response;
+      this.#locations.set(path, [...(this.#locations.get(path) ?? []), { line, column }]);
+    }
     for (const { value } of args) {
       if (value.kind !== 'Variable') continue;
       const variable = value.name?.value ?? '';
