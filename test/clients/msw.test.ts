@@ -41,6 +41,7 @@ it('asks', async () => {
     const { data, extensions } = await response.json();
     expect([data.countries.length, extensions.upstream.calls]).toEqual([54, 0]);
   }
+  expect(process.env.COUNTRY_GRAPH_URL).toMatch(/^http:.*\\/graphql$/);
 });
 `;
 
@@ -69,6 +70,9 @@ describe.runIf(areBuilt)('MSW by the guide', () => {
     const modules = join(folder, 'node_modules');
     await mkdir(modules);
     await symlink(ROOT, join(modules, 'country-graph'));
+    await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'clients/client'], { cwd: ROOT });
+    await mkdir(join(modules, '@country-graph'));
+    await symlink(join(ROOT, 'clients/client'), join(modules, '@country-graph/client'));
     await symlink(join(ROOT, 'node_modules/vitest'), join(modules, 'vitest'));
     await symlink(join(FOLDER, 'node_modules/msw'), join(modules, 'msw'));
     for (const name of ['global-setup.ts', 'handlers.ts'])

@@ -114,7 +114,7 @@ describe('the packed client', () => {
     expect(generated).toMatch(/JSON: \{ input: unknown; output: unknown; \}/);
   });
 
-  it.for(['', '/apollo', '/codegen', '/figures', '/graphcache'])(
+  it.for(['', '/apollo', '/codegen', '/figures', '/graphcache', '/testing'])(
     'the packed client is CommonJS for those who take no other: %s',
     (part) => {
       const text = `const all = require('@country-graph/client${part}'); process.stdout.write(Object.keys(all).join())`;
