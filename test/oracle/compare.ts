@@ -142,9 +142,9 @@ class Comparison {
       group.got.push(at);
       groups.set(key, group);
     }
-    for (const { wanted, got } of groups.values()) {
+    for (const [key, { wanted, got }] of groups) {
       // Learns identifiers of a lone item: if several look alike, nothing tells which is which.
-      if (wanted.length === 1)
+      if (wanted.length === 1 && waiting.get(key)?.length === 0)
         this.values(wanted[0], actual[got[0] as number], [...path, got[0] as number], names);
     }
     this.#leftOver(left, [...waiting.values()].flat(), actual, path, names);

@@ -171,6 +171,22 @@ describe('the plan of an operation', () => {
     expect(program.requests()).toEqual([]);
   });
 
+  it('the plan of an operation counts no figures as sure of a country that a list of its own may lack', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    program.sandbox.faults.set({
+      route: '/v1/countries',
+      kind: 'shape',
+      patch: (body) => ({ data: (body as { data: unknown[] }).data.slice(0, 1) }),
+    });
+    const query = `{ _entities(representations: [
+      { __typename: "Indicator", key: "policy_rate_pct" }, { __typename: "Country", code: "NG" }
+    ]) { ... on Indicator { observation(countryCode: "TZ") { value } } } }`;
+    const { extensions } = await program.ask(query, EXPLAIN);
+    expect(extensions.explain).toMatchObject({ least: 1, calls: 2 });
+    await program.ask(query);
+    expect(program.requests()).toEqual(['GET /v1/countries']);
+  });
+
   it('the plan of an operation spares no call for a name that was refused where nothing is held', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'none' }, sandbox: { unknown: 'refuse' } });
     const query =

@@ -15,6 +15,7 @@ import type { Caller } from '../../service/caller.ts';
 import { coalescedStage } from '../../service/coalescing.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
+import { mapValue } from '../../shared/async/turns.ts';
 import { createWarnings } from '../../shared/warnings.ts';
 import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';
@@ -142,6 +143,7 @@ function dryContext(
   const { learned } = planning;
   const effort = new Effort(caller.tenant, tally.refusal);
   const batchGate = createBatchGate(pooling.holdMs, pooling.clock.after);
+  const cachedNames = createCachedNames(cache, learned);
   return {
     caller,
     bill,
@@ -160,7 +162,8 @@ function dryContext(
         if (learned.countryCodes.size === 0) tally.isCertain = false;
         return false;
       },
-      cachedNames: createCachedNames(cache, learned),
+      cachedNames: (dimension, tenant) =>
+        mapValue(cachedNames(dimension, tenant), (names) => names ?? service.names(dimension)),
     }),
     batchGate,
     effort,

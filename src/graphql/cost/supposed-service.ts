@@ -1,5 +1,8 @@
 import type { Tenant } from '../../keys/tenant.ts';
+import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
+import type { CachedNames } from '../../observations/loaders/cached-names.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
+import type { Dimension } from '../../observations/planner/learned.ts';
 import { type Call, makeCall, type Send } from '../../service/call.ts';
 import * as endpoints from '../../service/endpoints.ts';
 import { yieldToEventLoop } from '../../shared/async/turns.ts';
@@ -75,6 +78,21 @@ export function createSupposedService(
         const before = yearsDemanded.get(pair) ?? [];
         if (year !== null && !before.includes(year)) yearsDemanded.set(pair, [...before, year]);
       }
+    },
+    /**
+     * The names in a list that the operation has loaded itself, if the fewest calls are counted: none, so that what is
+     * asked for afterwards is known not to exist. Null if nothing is to be supposed.
+     */
+    names(dimension: Dimension): CachedNames | null {
+      const { route } = dimension === 'countries' ? endpoints.countries : endpoints.indicators;
+      if (isExpected || cache.tenantCache === NO_TENANT_CACHE || !madeUpLists.has(route)) return null;
+      return {
+        route,
+        names: [],
+        has: () => false,
+        freshUntilMs: Number.POSITIVE_INFINITY,
+        atMs: cache.now(),
+      };
     },
     /** The rows that a filter lets through; null if the list of the route is known, and the filter itself tells. */
     filtered<Row>(route: string, rows: readonly Row[]): readonly Row[] | null {
