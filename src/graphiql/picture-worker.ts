@@ -37,6 +37,7 @@ import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
 import { asXml, edgeOf, framed, type Poster, posterOf } from './chart/poster.ts';
 import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
+import { staticPageOf } from './chart/static-page.ts';
 import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
 import { svgElement } from './chart/svg-element.ts';
 import type { Look } from './looks.ts';
@@ -164,6 +165,25 @@ function factsOf(
   };
 }
 
+/** The picture as one page, for who saves it. */
+function fileOf(
+  { said: { title, subtitle, words, notes }, figures, draw }: Subject,
+  { heading = null, theme, note = null, file }: DrawingOrder,
+): string {
+  return staticPageOf({
+    title: heading ?? title,
+    subtitle: [heading === null ? '' : title, subtitle].filter((part) => part !== '').join(', '),
+    words,
+    notes: [...(note === null ? [] : [note]), ...notes],
+    pages: [...pagesOf(figures)],
+    figures,
+    name: file?.name ?? 'figures',
+    from: file?.from ?? null,
+    theme,
+    draw: (at) => draw({ ...at, isBare: true, heading }),
+  });
+}
+
 interface Size {
   readonly width: number;
   readonly height: number;
@@ -237,6 +257,7 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   const size = { ...sizeOf(svg), warnings };
   if (form === 'facts')
     return { ...size, bytes: null, facts: factsOf(subject, order, undrawnOf(asked, figures)) };
+  if (form === 'html') return { ...size, bytes: fileOf(subject, order), facts: null };
   if (hasTips) svg.append(svgElement('metadata', {}, JSON.stringify(svg.spots)));
   const text = asXml(svg.outerHTML);
   if (form === 'svg') return { ...size, bytes: text, facts: null };

@@ -37,7 +37,7 @@ export function presentKind(kind: string): string {
 }
 
 export interface DrawingOrder {
-  readonly form: 'svg' | 'png' | 'facts';
+  readonly form: 'svg' | 'png' | 'facts' | 'html';
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -45,13 +45,18 @@ export interface DrawingOrder {
   readonly look: PictureLook;
   /** Names of lines that somebody gives by hand, so that an unknown one is refused. */
   readonly named?: readonly string[];
-  readonly theme: 'light' | 'dark';
+  /** Of pages alone, `auto`: as the reader's system is. */
+  readonly theme: 'light' | 'dark' | 'auto';
   /** Pixels. */
   readonly width: number;
   /** True without title and notes. */
   readonly isBare: boolean;
   /** Title in place of the picture's own. */
   readonly heading?: string | null;
+  /** Stands below the picture of a page that is saved. */
+  readonly note?: string | null;
+  /** Name and address of a page that is saved. */
+  readonly file?: { readonly name: string; readonly from: string };
   /** Widths for which the facts give the size of the drawing. */
   readonly widths?: readonly number[];
   /** As the service gives them, if they are cached. */
@@ -82,7 +87,7 @@ export interface PictureFacts {
 export interface Drawing {
   readonly width: number;
   readonly height: number;
-  /** SVG, or the bytes of a PNG; null if only facts were asked for, or there is nothing to draw. */
+  /** SVG, a page, or the bytes of a PNG; null if only facts were asked for, or there is nothing to draw. */
   readonly bytes: string | Uint8Array | null;
   /** Null unless they were asked for, or if there is nothing to draw. */
   readonly facts: PictureFacts | null;

@@ -41,7 +41,7 @@ export function Cite({ figures, story }: { readonly figures: readonly Figure[]; 
 }
 
 /** The address of this page as it is seen, if it is short enough to be read. */
-function linkToPicture(): string | null {
+export function linkToPicture(): string | null {
   const operation = lastExchange.get()?.operation;
   if (operation === undefined) return null;
   const link = linkTo(`${location.origin}${location.pathname}`, {

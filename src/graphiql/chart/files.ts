@@ -35,3 +35,7 @@ export async function savePng(name: string, svg: SVGSVGElement): Promise<void> {
 export function saveCsv(name: string, table: Table): void {
   saveFile(`${name}.csv`, new Blob([csvOf(table)], { type: 'text/csv' }));
 }
+
+export function saveHtml(name: string, page: string): void {
+  saveFile(`${name}.html`, new Blob([page], { type: 'text/html' }));
+}

@@ -5,12 +5,12 @@ import { pagesOf } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
 import { barsHeight } from './bars.ts';
-import { Cite } from './cite.tsx';
+import { Cite, linkToPicture } from './cite.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { Controls } from './controls.tsx';
 import { readableTableOf, readableWideTableOf, tableOf, wideTableOf } from './csv.ts';
 import { draw } from './drawing.ts';
-import { saveCsv, savePng, saveSvg } from './files.ts';
+import { saveCsv, saveHtml, savePng, saveSvg } from './files.ts';
 import { FurtherCountry } from './further-country.tsx';
 import { chosenOf, lineColours } from './lines.ts';
 import { Members } from './members.tsx';
@@ -19,7 +19,7 @@ import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
 import { PLAIN } from './plain-look.ts';
 import type { Look } from './plot.ts';
-import { othersName, posterOf } from './poster.ts';
+import { othersName, type PosterLook, posterOf } from './poster.ts';
 import { roomFor } from './room.ts';
 import { canMap, drawnOf, hasLegend, inWords, shownAs } from './shown.ts';
 import { SortableTable } from './sortable-table.tsx';
@@ -366,7 +366,25 @@ function Files({
   const [first] = picture.figures;
   const what = picture.kind === 'values' ? 'figures' : `${first?.indicator ?? 'figures'}-${shown}`;
   const name = what.replace(/[^\w-]+/g, '_');
-  const poster = () => posterOf(picture, shown, chosen, isSynthetic, scales) as SVGSVGElement;
+  const poster = (look?: PosterLook) =>
+    posterOf(picture, shown, chosen, isSynthetic, scales, look) as SVGSVGElement;
+  const page = async () => {
+    const { staticPageOf } = await import('./static-page.ts');
+    if (picture.kind === 'values') return '';
+    const figures = figuresOf(picture, shown);
+    return staticPageOf({
+      title: picture.title,
+      subtitle: subtitleOf(picture, shown),
+      words: inWords(picture, shown),
+      notes: notesOf(picture, shown, isSynthetic),
+      pages: [...pagesOf(figures)],
+      figures,
+      name,
+      theme: 'auto',
+      from: linkToPicture(),
+      draw: (at) => poster({ ...at, isBare: true }),
+    });
+  };
   return (
     <>
       {picture.kind !== 'values' && (
@@ -376,6 +394,13 @@ function Files({
           </button>
           <button type="button" onClick={() => saveSvg(name, poster())}>
             SVG
+          </button>
+          <button
+            type="button"
+            title="One page with picture and figures, for any browser"
+            onClick={() => void page().then((html) => saveHtml(name, html))}
+          >
+            HTML
           </button>
         </>
       )}

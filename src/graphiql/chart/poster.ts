@@ -19,7 +19,7 @@ const LEGEND_LINE = 20;
 const LEGEND_SIZE = 13;
 
 /** Looks of a picture that stands for itself. */
-interface PosterLook {
+export interface PosterLook {
   /** Pixels. */
   readonly width: number;
   readonly colours: Colours;

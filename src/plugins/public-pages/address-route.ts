@@ -249,7 +249,7 @@ class PublicAddress {
     const { picture, given: looks } = pictureIn(search);
     const { highlight = [], focus = [] } = picture;
     const look = {
-      ...lookIn(search, form === 'page', document.theme),
+      ...lookIn(search, hasAddress(form), document.theme),
       picture: { ...document.look, ...picture },
     };
     const given = givenIn(parameters, looks);
@@ -340,14 +340,16 @@ class PublicAddress {
     const names = isDrawn(form) ? [attribution, ...ownNames, ...sourceNames] : [];
     const name = digestOf(dataTag ?? body, form, document, look, given, names, ownBuild().version);
     const isPage = form === 'page';
-    const lasting = isPage ? addressed(cachingOf(response), this.#host.config) : cachingOf(response);
+    const lasting = hasAddress(form)
+      ? addressed(cachingOf(response), this.#host.config)
+      : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
-    const tag = isPage ? digestOf(name, base) : name;
+    const tag = hasAddress(form) ? digestOf(name, base) : name;
     reply.header('cache-control', caching);
     if (dataTag !== undefined && isSentByTag(request, reply, `W/"${tag}"`)) return;
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
-    const drawing = await this.#draw(visit, { body, name, sourceNames });
+    const drawing = await this.#draw(visit, { body, name: form === 'html' ? tag : name, sourceNames, base });
     if (drawing.unknown !== undefined) throw unknownLine(drawing.unknown);
     if (isPage)
       return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#means.script, attribution));
@@ -355,14 +357,15 @@ class PublicAddress {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
       return void refuse(request, reply, badRequest(406, message, request.id));
     }
+    if (form === 'html') reply.header('content-disposition', `attachment; filename="${document.name}.html"`);
     if (typeof drawing.bytes === 'string')
-      return this.#send(visit, `${FORMS.svg.type}; charset=utf-8`, drawing.bytes);
+      return this.#send(visit, `${FORMS[form].type}; charset=utf-8`, drawing.bytes);
     reply.type('image/png').send(Buffer.from(drawing.bytes));
   }
 
   async #draw(
-    { request, document, form, variables, look, named, drawnText: query }: Visit,
-    { body, name, sourceNames }: { body: string; name: string; sourceNames: SourceNames },
+    { request, document, form, variables, given, look, named, drawnText: query }: Visit,
+    { body, name, sourceNames, base }: { body: string; name: string; sourceNames: SourceNames; base: string },
   ): Promise<Drawing> {
     if (body.length > pictureBounds(this.#host.config).answerBytes)
       throw new Failure('BAD_USER_INPUT', TOO_LONG);
@@ -370,6 +373,7 @@ class PublicAddress {
     const { operationName } = document;
     const heading = headingOf(document, variables);
     const { width, isBare, hasTips, theme } = look;
+    const from = `${base}/c/${besidePage(document, given)('')}`;
     const asked =
       form === 'page'
         ? ({
@@ -380,11 +384,13 @@ class PublicAddress {
             widths: PAGE_WIDTHS,
           } as const)
         : ({
-            form: form === 'png' ? form : 'svg',
-            theme: theme === 'dark' ? theme : 'light',
+            form: form === 'png' || form === 'html' ? form : 'svg',
+            theme,
             width,
             isBare,
             hasTips,
+            note: document.note,
+            file: { name: document.name, from },
           } as const);
     const drawn = { query, operationName, variables, body, look: look.picture, named, heading, sourceNames };
     return this.#means.drawings.get(name, { ...drawn, ...asked }, visitor);
@@ -437,6 +443,9 @@ function pageFor(
     oembedUrl: `${base}/oembed?url=${encodeURIComponent(url)}`,
   });
 }
+
+/** True for forms with the gateway's address in them. */
+const hasAddress = (form: Form) => form === 'page' || form === 'html';
 
 const isDrawn = (form: Form) => FORMS[form].kind === 'page' || FORMS[form].kind === 'picture';
 

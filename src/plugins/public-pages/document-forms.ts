@@ -8,6 +8,7 @@ export const FORMS = {
   arrow: { type: 'application/vnd.apache.arrow.stream', kind: 'table' },
   svg: { type: 'image/svg+xml', kind: 'picture' },
   png: { type: 'image/png', kind: 'picture' },
+  html: { type: 'text/html', kind: 'picture' },
 } as const;
 
 export type Form = keyof typeof FORMS;

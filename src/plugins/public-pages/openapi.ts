@@ -96,7 +96,7 @@ function itemOf(document: PublicDocument, form: Form, price: OperationPrice): ob
       ...(description === null ? {} : { description }),
       parameters: [
         ...parametersOf(document),
-        ...(FORMS[form].kind === 'picture' ? LOOK_PARAMETERS : []),
+        ...(FORMS[form].kind === 'picture' && form !== 'html' ? LOOK_PARAMETERS : []),
         ...(form === 'csv' ? [MARK_PARAMETER] : []),
       ],
       responses: {

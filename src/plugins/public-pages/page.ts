@@ -85,6 +85,7 @@ const LABELS: Readonly<Record<string, string>> = {
   arrow: 'Arrow',
   svg: 'SVG',
   png: 'PNG',
+  html: 'HTML file',
 };
 
 /** Links open outside the frame, which has no room for their targets. */
