@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openPublishing } from './publishing.ts';
+import { DOCUMENTS, openPublishing } from './publishing.ts';
 
 const LIFE = `query Life($codes: [CountryCode!] = ["KE", "NG"], $from: Int = 2000) {
   observations(countryCodes: $codes, metricKeys: ["life_expectancy"], fromYear: $from) { value }
@@ -202,6 +202,21 @@ describe('publishing from a browser', () => {
     expect((await program.publish({ query: OFFICES })).status).toBe(201);
   });
 
+  it('publishing from a browser takes no other page its query by the name of the new one', async () => {
+    await using program = await openEditing();
+    await program.issue({ name: 'page' });
+    const lines = LIFE.replace('query Life', 'query Lines');
+    const { status, answer } = await program.publish({ query: lines });
+    expect([status, answer.errors[0].message]).toEqual([
+      409,
+      'The page lines has its query by the name Lines: give this query another name.',
+    ]);
+    expect((await program.publish({ name: 'again', query: DOCUMENTS.lines })).status).toBe(201);
+    const pages = await Promise.all(['lines', 'again'].map((name) => program.at(`/c/${name}.json`)));
+    expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('publishing from a browser needs the key that pages run under', async () => {
     await using program = await openPublishing({
       env: { TRUSTED_DOCUMENTS_FOR: 'issued', PUBLISHERS: 'editor' },
@@ -218,7 +233,6 @@ describe('publishing from a browser', () => {
     await using program = await openEditing({ TRUSTED_DOCUMENTS_FOR: 'all' });
     const other = await program.publish({});
     expect([other.status, other.code]).toEqual([403, 'DOCUMENT_NOT_ALLOWED']);
-    const { DOCUMENTS } = await import('./publishing.ts');
     expect((await program.publish({ query: DOCUMENTS.kept })).status).toBe(201);
   });
 

@@ -31,6 +31,24 @@ export async function readPages({ published }: Pick<PageFiles, 'published'>): Pr
   return readTable(published, PageTable);
 }
 
+/**
+ * Checks that no page has its document by the name of another one that is about to be added: it would have two.
+ * @throws FileError, PageRefusal
+ */
+export async function checkOperationName(
+  files: PageFiles,
+  name: string | undefined,
+  id: string,
+): Promise<void> {
+  const [trusted, published] = [await readTable(files.trusted, TrustedTable), await readPages(files)];
+  if (name === undefined || Object.hasOwn(trusted, id)) return;
+  for (const [page, terms] of Object.entries(published))
+    if ((terms as { readonly document?: unknown } | null)?.document === name)
+      throw new PageRefusal(
+        `The page ${page} has its query by the name ${name}: give this query another name.`,
+      );
+}
+
 /** Pages of a file, beyond which none is added by others than the operator. */
 const MAX_PAGES = 1_000;
 

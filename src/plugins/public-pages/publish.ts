@@ -10,7 +10,15 @@ import { excerpt } from '../../plugin/index.ts';
 import { frameOf, type PictureLook } from '../../shared/drawings.ts';
 import { readText } from '../../shared/text-files.ts';
 import { checkedPage } from './checked-page.ts';
-import { addPages, type PageFiles, pageFiles, readPages, removePage, writtenTerms } from './page-files.ts';
+import {
+  addPages,
+  checkOperationName,
+  type PageFiles,
+  pageFiles,
+  readPages,
+  removePage,
+  writtenTerms,
+} from './page-files.ts';
 import {
   documentIdOf,
   headingOf,
@@ -129,6 +137,9 @@ async function publish(
       throw new CommandError(`${file}: ${error.message}`);
     },
   );
+  await checkOperationName(files, page.operationName, document).catch((error: Error) => {
+    throw new CommandError(error.message);
+  });
   if (isSandbox) await ownFolder(sandboxFiles().folder);
   await addPages(files, { [document]: text }, { [name]: writtenTerms(terms.data) });
   const address = addressOf(name, url);

@@ -14,6 +14,7 @@ import { checkedPage } from './checked-page.ts';
 import { isOfOwnPage, ownOrigin } from './own-address.ts';
 import {
   addPages,
+  checkOperationName,
   type PageFiles,
   PageRefusal,
   publisherOf,
@@ -105,6 +106,7 @@ export function publishingRoutes(
       throw new Failure('BAD_USER_INPUT', excerpt(error.message));
     });
     await checkReadable(received(request, config), gateway, page);
+    await checkOperationName(files, page.operationName, document);
     await addPages(files, { [document]: query }, { [name]: writtenTerms(terms) }, true);
     await served.look();
     if (!served.current().has(name)) {
