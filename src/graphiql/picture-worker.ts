@@ -32,6 +32,7 @@ import {
 import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
 import { chosenOf } from './chart/lines.ts';
+import { metadataOf } from './chart/metadata.ts';
 import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
@@ -66,7 +67,7 @@ interface Subject {
   /** Names of its lines; null if it has none. */
   readonly names: readonly string[] | null;
   readonly figures: readonly Figure[];
-  readonly said: Omit<PictureFacts, 'table' | 'leftOut' | 'pages' | 'image' | 'sizes'>;
+  readonly said: Omit<PictureFacts, 'metadata' | 'table' | 'leftOut' | 'pages' | 'image' | 'sizes'>;
   /** @param remarks further notes */
   draw(at: At, ...remarks: string[]): Poster | null;
 }
@@ -153,6 +154,7 @@ function factsOf(
   const pages = [...pagesOf(figures)];
   return {
     ...said,
+    metadata: metadataOf(figures),
     notes: undrawn === '' ? said.notes : [...said.notes, `No figures of any country: ${undrawn}.`],
     table: { columns, rows: rows.slice(0, MAX_ROWS) },
     leftOut: Math.max(0, rows.length - MAX_ROWS),

@@ -65,7 +65,30 @@ export interface DrawingOrder {
   readonly hasTips?: boolean;
 }
 
+/** What figures are, for programs. */
+export interface FigureMetadata {
+  readonly figures: number;
+  readonly fromYear: number | null;
+  readonly toYear: number | null;
+  readonly indicators: readonly {
+    readonly key: string;
+    readonly name: string;
+    readonly units: readonly string[];
+  }[];
+  readonly countries: readonly { readonly code: string; readonly name: string }[];
+  readonly sources: readonly {
+    readonly key: string;
+    readonly name: string | null;
+    readonly url: string | null;
+    readonly licence: string | null;
+    readonly releases: readonly string[];
+    readonly retrievedAt: string | null;
+    readonly refreshedAt: string | null;
+  }[];
+}
+
 export interface PictureFacts {
+  readonly metadata: FigureMetadata;
   readonly title: string;
   readonly subtitle: string;
   /** The picture for those who don't see it. */

@@ -10,7 +10,7 @@ import { openPublicDocuments } from '../../src/plugins/public-pages/public-docum
 import { holdReadings, openFolder } from '../issued/issuing.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
 
-const FORMS = ['', '.json', '.csv', '.arrow', '.svg', '.png', '.html'];
+const FORMS = ['', '.json', '.csv', '.arrow', '.svg', '.png', '.html', '.metadata.json'];
 const TYPES = [
   'text/html; charset=utf-8',
   'application/json; charset=utf-8',
@@ -19,6 +19,7 @@ const TYPES = [
   'image/svg+xml; charset=utf-8',
   'image/png',
   'text/html; charset=utf-8',
+  'application/json; charset=utf-8',
 ];
 
 /** Width and height of a PNG, in pixels. */
@@ -86,7 +87,7 @@ describe('a public document', () => {
     expect(new Set(tags).size).toBe(FORMS.length);
     for (const [i, { headers }] of first.entries()) {
       // The pages alone name an address, which is that of the request.
-      const whose = ['', '.html'].includes(FORMS[i] ?? '') ? 'private' : 'public';
+      const whose = ['', '.html', '.metadata.json'].includes(FORMS[i] ?? '') ? 'private' : 'public';
       expect(headers.get('cache-control')).toMatch(new RegExp(`^${whose}, max-age=(300|29\\d)$`));
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(headers.get('content-security-policy')).toContain('frame-ancestors *');
@@ -615,7 +616,7 @@ describe('the address of the gateway', () => {
       if (isTold) expect([path, caching]).toEqual([path, expect.stringContaining('private')]);
       told += Number(isTold);
     }
-    expect(told).toBe(5);
+    expect(told).toBe(6);
     // A page for one host is none for another.
     const [own, strange] = [
       (await program.at('/c/lines')).headers.get('etag'),

@@ -28,9 +28,18 @@ import { type NamedSource, namesIn, SOURCES, type SourceNames } from '../../shar
 import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
+import { datasetOf, metadataText, type PageMetadata } from './metadata.ts';
 import { openApiOf } from './openapi.ts';
 import { ownAddress } from './own-address.ts';
-import { FRAMES_SCRIPT, oembedOf, PAGE_WIDTHS, pageOf, pagePolicy, picturePolicy } from './page.ts';
+import {
+  FRAMES_SCRIPT,
+  oembedOf,
+  PAGE_WIDTHS,
+  pageOf,
+  pagePolicy,
+  picturePolicy,
+  summaryOf,
+} from './page.ts';
 import {
   headingOf,
   lookIn,
@@ -239,8 +248,9 @@ class PublicAddress {
     file: string,
     base: string,
   ): Promise<FastifyReply> {
-    const [name = '', ending = 'page', ...rest] = file.split('.');
-    const form = rest.length === 0 && isForm(ending) ? ending : undefined;
+    const [name = '', ...rest] = file.split('.');
+    const ending = rest.length === 0 ? 'page' : rest.join('.');
+    const form = isForm(ending) ? ending : undefined;
     const document = await this.#find(name);
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
     const { schema } = this.#gateway;
@@ -351,8 +361,12 @@ class PublicAddress {
     if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, { body, name: form === 'html' ? tag : name, sourceNames, base });
     if (drawing.unknown !== undefined) throw unknownLine(drawing.unknown);
-    if (isPage)
-      return this.#send(visit, HTML, pageFor(visit, drawing, base, this.#means.script, attribution));
+    if (FORMS[form].kind === 'page') {
+      const content = contentOf(visit, drawing, base, this.#means.script, attribution);
+      const metadata = metadataFor(content, visit, this.#host.demoKeys !== null);
+      if (isPage) return this.#send(visit, HTML, pageOf({ ...content, dataset: datasetOf(metadata) }));
+      return this.#send(visit, JSON_TEXT, metadataText(metadata));
+    }
     if (drawing.bytes === null) {
       const message = 'This answer has no figures that make a picture. Ask for its page or its data.';
       return void refuse(request, reply, badRequest(406, message, request.id));
@@ -375,7 +389,7 @@ class PublicAddress {
     const { width, isBare, hasTips, theme } = look;
     const from = `${base}/c/${besidePage(document, given)('')}`;
     const asked =
-      form === 'page'
+      FORMS[form].kind === 'page'
         ? ({
             form: 'facts',
             theme: 'light',
@@ -416,17 +430,17 @@ class PublicAddress {
   }
 }
 
-function pageFor(
+function contentOf(
   { document, given, variables, look: { theme } }: Visit,
   { facts, warnings }: Drawing,
   base: string,
   script: string,
   attribution: NamedSource,
-): string {
+) {
   const beside = besidePage(document, given);
   const url = `${base}/c/${beside('')}`;
   const forms = formsBeside(document).filter((form) => facts !== null || FORMS[form].kind !== 'picture');
-  return pageOf({
+  return {
     title: headingOf(document, variables) ?? facts?.title ?? document.name,
     description: document.description,
     note: document.note,
@@ -441,11 +455,32 @@ function pageFor(
     url,
     imageUrl: `${base}/c/${beside('png')}`,
     oembedUrl: `${base}/oembed?url=${encodeURIComponent(url)}`,
-  });
+  };
 }
 
+function metadataFor(
+  content: ReturnType<typeof contentOf>,
+  { document, given }: Visit,
+  isSynthetic: boolean,
+): PageMetadata {
+  const { title, facts, url, attribution } = content;
+  const beside = besidePage(document, given);
+  const data = formsBeside(document).filter((form) => ['data', 'table'].includes(FORMS[form].kind));
+  return {
+    title,
+    description: [isSynthetic ? SYNTHETIC : '', summaryOf(content)].filter((part) => part !== '').join(' '),
+    url,
+    attribution,
+    isSynthetic,
+    figures: facts?.metadata ?? null,
+    files: data.map((form) => [FORMS[form].type, new URL(beside(form), url).href]),
+  };
+}
+
+const SYNTHETIC = 'Synthetic figures of the embedded sandbox: none of them is real.';
+
 /** True for forms with the gateway's address in them. */
-const hasAddress = (form: Form) => form === 'page' || form === 'html';
+const hasAddress = (form: Form) => FORMS[form].kind === 'page' || form === 'html';
 
 const isDrawn = (form: Form) => FORMS[form].kind === 'page' || FORMS[form].kind === 'picture';
 

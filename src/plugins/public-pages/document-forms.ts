@@ -9,6 +9,7 @@ export const FORMS = {
   svg: { type: 'image/svg+xml', kind: 'picture' },
   png: { type: 'image/png', kind: 'picture' },
   html: { type: 'text/html', kind: 'picture' },
+  'metadata.json': { type: 'application/json', kind: 'page' },
 } as const;
 
 export type Form = keyof typeof FORMS;

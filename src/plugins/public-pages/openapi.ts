@@ -91,7 +91,7 @@ function itemOf(document: PublicDocument, form: Form, price: OperationPrice): ob
   const { limit: _, ...calls } = price ?? {};
   return {
     get: {
-      operationId: boundedName(form === 'page' ? name : `${name}_${form}`, name),
+      operationId: boundedName(form === 'page' ? name : `${name}_${form.replace('.', '_')}`, name),
       summary: title ?? name,
       ...(description === null ? {} : { description }),
       parameters: [

@@ -56,7 +56,7 @@ export function picturePolicy(origins: readonly string[]): string {
 
 const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : origins.join(' '));
 
-interface PageContent {
+export interface PageContent {
   readonly title: string;
   readonly description: string | null;
   /** Stands below the picture. */
@@ -77,6 +77,8 @@ interface PageContent {
   /** Picture for link previews. */
   readonly imageUrl: string;
   readonly oembedUrl: string;
+  /** Of the figures, for search engines. */
+  readonly dataset: object;
 }
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -86,6 +88,7 @@ const LABELS: Readonly<Record<string, string>> = {
   svg: 'SVG',
   png: 'PNG',
   html: 'HTML file',
+  'metadata.json': 'Metadata',
 };
 
 /** Links open outside the frame, which has no room for their targets. */
@@ -93,12 +96,19 @@ function link(href: string, words: string): string {
   return `<a href="${escaped(href)}" target="_blank" rel="noopener">${escaped(words)}</a>`;
 }
 
+/** What a page shows, in a sentence or some. */
+export const summaryOf = ({
+  note,
+  description,
+  facts,
+  title,
+}: Pick<PageContent, 'note' | 'description' | 'facts' | 'title'>) =>
+  note ?? description ?? facts?.words ?? title;
+
 /** The page names no key, and is complete without its script. */
 export function pageOf(parts: PageContent): string {
   const {
     title,
-    description,
-    note,
     facts,
     attribution,
     warnings,
@@ -108,8 +118,9 @@ export function pageOf(parts: PageContent): string {
     url,
     imageUrl,
     oembedUrl,
+    dataset,
   } = parts;
-  const summary = note ?? description ?? facts?.words ?? title;
+  const summary = summaryOf(parts);
   const preview = [
     ['og:title', title],
     ['og:type', 'website'],
@@ -129,6 +140,8 @@ export function pageOf(parts: PageContent): string {
     `<meta name="description" content="${escaped(summary)}">`,
     ...preview.map(([name, content]) => `<meta property="${name}" content="${escaped(content)}">`),
     `<meta name="twitter:card" content="summary_large_image">`,
+    // Data, which no browser runs.
+    `<script type="application/ld+json">${JSON.stringify(dataset).replaceAll('<', '\\u003c')}</script>`,
     `<link rel="alternate" type="application/json+oembed" href="${escaped(oembedUrl)}" title="${escaped(title)}">`,
   ];
   const links = forms.flatMap((form) => [
