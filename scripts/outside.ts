@@ -26,6 +26,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   graphiql: ['test/server/server.test.ts'],
   'issued-keys': ['test/issued'],
   'mcp-tools': ['test/tools'],
+  'public-pages': ['test/address'],
 };
 
 async function main(): Promise<void> {

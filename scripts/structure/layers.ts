@@ -33,6 +33,7 @@ export const BY_ENTRANCE = [
   'graphiql',
   'issued-keys',
   'mcp-tools',
+  'public-pages',
   'tracing',
 ];
 

@@ -1,10 +1,11 @@
 import type { Config } from '../config/config.ts';
 import { startedOf } from '../gateway/adapted-plugin.ts';
 import { createGateway } from '../gateway/gateway.ts';
+import type { GatewayParts } from '../gateway/gateway-parts.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../gateway/plugin.ts';
-import type { CommandKey, CommandService } from '../plugin/definition.ts';
+import type { CommandGateway, CommandKey, CommandService } from '../plugin/definition.ts';
 import { createLog } from '../server/log.ts';
-import { ownVersion } from '../shared/own-version.ts';
+import { ownBuild } from '../shared/own-version.ts';
 import { openAskedService } from './asked-service.ts';
 import { keyFrom } from './given-key.ts';
 
@@ -22,20 +23,24 @@ export async function openService(
     key,
     close,
     problem: (error, where) => log.problem(error, where),
-    async openGateway(documents) {
-      const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
-      const asking = definePlugin({
-        name: 'command',
-        settings: {},
-        open: () => ({ documents, start: compose }),
-      });
-      const gateway = await createGateway({
-        config,
-        plugins: [...plugins, asking],
-        upstreamUrl,
-        observer: log,
-      });
-      return { gateway: startedOf(await composed), version: ownVersion(), stop: () => gateway.stop() };
-    },
+    openGateway: (documents) => openGateway({ config, plugins, upstreamUrl, observer: log }, documents),
   };
+}
+
+/** Opens a gateway that keeps nothing and sends nothing. */
+export function openUnasked(config: Config, { plugins }: CommandHost): Promise<CommandGateway> {
+  const observer = { operation() {}, attempt() {}, problem() {} };
+  const upstreamUrl = 'http://127.0.0.1';
+  return openGateway({ config: { ...config, cacheUrl: 'memory:' }, plugins, upstreamUrl, observer });
+}
+
+async function openGateway(parts: GatewayParts, documents: readonly string[] = []): Promise<CommandGateway> {
+  const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
+  const asking = definePlugin({
+    name: 'command',
+    settings: {},
+    open: () => ({ documents, start: compose }),
+  });
+  const gateway = await createGateway({ ...parts, plugins: [...(parts.plugins ?? []), asking] });
+  return { gateway: startedOf(await composed), release: ownBuild().version, stop: () => gateway.stop() };
 }

@@ -1,5 +1,6 @@
 import { readConfig } from '../config/config.ts';
 import { remarkOnBudget } from '../config/memory-budget.ts';
+import { files } from '../gateway/files-view.ts';
 import type { PluginDefinition } from '../gateway/plugin.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import type { ProgramPlugins } from './named-plugins.ts';
@@ -62,7 +63,7 @@ export async function serve(env: NodeJS.ProcessEnv, { plugins, named }: ProgramP
 async function samplesOf(env: NodeJS.ProcessEnv, plugins: readonly PluginDefinition[]) {
   const names = new Set(plugins.map(({ name }) => name));
   const able = plugins.filter(({ needs = [] }) => needs.every((needed) => names.has(needed)));
-  const samples = await Promise.all(able.map(({ sample }) => sample?.(env)));
+  const samples = await Promise.all(able.map(({ sample }) => sample?.(env, files)));
   return samples.filter((one) => one != null);
 }
 

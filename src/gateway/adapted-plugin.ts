@@ -1,10 +1,11 @@
-import { type GraphQLSchema, parse } from 'graphql';
+import { parse } from 'graphql';
 import { type Config, ConfigError } from '../config/config.ts';
+import { spareBytes } from '../config/memory-budget.ts';
+import { isLoopback } from '../config/origins.ts';
 import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.ts';
 import { documentIdOf, givenIn, textIn } from '../graphql/request/asked-operation.ts';
-import { exchangedSeal } from '../graphql/request/callers.ts';
+import { exchangedSeal, UNPROVEN } from '../graphql/request/callers.ts';
 import { describedOperations } from '../graphql/request/described-operations.ts';
-import type { PersistedTexts } from '../graphql/request/persisted.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
 import type {
   Plugin as ByEntrance,
@@ -49,7 +50,7 @@ export function adapted(plugin: ByEntrance): Plugin {
 }
 
 export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel): PluginServices => ({
-  limits: { answerBytes: config.maxAnswerBytes },
+  limits: limitsOf(config),
   site: siteOf(config),
   tables(request) {
     const asked = textIn(request, persisted);
@@ -62,24 +63,36 @@ export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel)
       return null;
     }
   },
-  turnsFor: ({ headers, exchanged }) =>
-    turnsOf(callerOf(headers, exchanged && exchangedSeal.open(exchanged))),
-  documents: documentsOf(schema, persisted),
+  turnsFor(request) {
+    if (request === null) return turnsOf({ flow: UNPROVEN });
+    const { headers, exchanged } = request;
+    return turnsOf(callerOf(headers, exchanged && exchangedSeal.open(exchanged)));
+  },
+  documents: documentsOf({ config, schema, persisted }),
   fields: () => fieldsOf(schema),
   openBudget: (terms, counts) => budgetSeal.seal(new CountedBudget(terms, counts)),
   openBound: (most, beyond, within) =>
     budgetSeal.seal(boundedBudget(most, beyond, within && budgetSeal.open(within))),
-  settingsError: (message) => new ConfigError(message),
+  settingsError: (message, options) => new ConfigError(message, options),
   api,
 });
 
-const documentsOf = (schema: GraphQLSchema, persisted: PersistedTexts): Documents => ({
+const documentsOf = ({
+  config,
+  schema,
+  persisted,
+}: Pick<Kernel, 'config' | 'schema' | 'persisted'>): Documents => ({
   listedIn(request) {
     const id = documentIdOf(givenIn(request));
     return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : null;
   },
   trusted: () => persisted.trusted,
   described: (text) => describedOperations(schema, text),
+  listed: () => persisted.listed,
+  look: () => persisted.look(),
+  admit: (text) => persisted.admit(text),
+  allows: (text) => persisted.allows(text),
+  file: config.trustedDocuments ?? null,
 });
 
 export const startedOf = (gateway: ComposedGateway): StartedServices => ({
@@ -88,10 +101,20 @@ export const startedOf = (gateway: ComposedGateway): StartedServices => ({
   handle: gateway.handle,
 });
 
-function routeHostOf(host: HttpHost): RouteHost {
-  const { asGraphql, bodies, config, demoKeys, problem, readJson, trusted, unread } = host;
-  const { corsOrigins: origins } = config;
-  return { asGraphql, bodies, demoKeys, origins, problem, readJson, site: siteOf(config), trusted, unread };
+function routeHostOf({ config, course: _, outgoing: __, ...host }: HttpHost): RouteHost {
+  return { ...host, isLocal: isLoopback(config.host), origins: config.corsOrigins, site: siteOf(config) };
+}
+
+function limitsOf(config: Config): PluginServices['limits'] {
+  const { maxAnswerBytes: answerBytes, maxTokens: tokens, memoryMb, workers } = config;
+  return {
+    answerBytes,
+    tokens,
+    processMb: memoryMb / workers,
+    get spareBytes() {
+      return spareBytes(config) / workers;
+    },
+  };
 }
 
 function siteOf({ sourceNames = new Map(), attribution, publicUrl }: Config): Site {

@@ -13,7 +13,8 @@ import { PlainRequests } from '../graphql/request/plain-requests.ts';
 import { PreparedOperations } from '../graphql/request/prepared-operations.ts';
 import { openRunning } from '../graphql/request/running.ts';
 import { printSdl } from '../graphql/schema/sdl.ts';
-import { ownVersion } from '../shared/own-version.ts';
+import { ownBuild, ownVersion } from '../shared/own-version.ts';
+import { files } from './files-view.ts';
 import type { GatewayParts, Observer } from './gateway-parts.ts';
 import { openSchema, subgraphIn } from './open-schema.ts';
 import { openClocks, openStores, type Stores } from './open-stores.ts';
@@ -185,6 +186,8 @@ function hostOf(
     problem: observer.problem,
     warn: (words) => observer.warn?.(words),
     version: ownVersion,
+    release: () => ownBuild().version,
+    files,
     async openStore() {
       const { openKeptStore } = await import('../cache/kept-store.ts');
       return openKeptStore(config.cacheUrl, config.cacheTimeoutMs);

@@ -154,6 +154,7 @@ export interface Entered {
 
 export interface Holder {
   readonly name: string;
+  readonly keyName: string | null;
   /** True if the service has not accepted the key lately. */
   readonly isUnproven: boolean;
   /** True if the gateway has issued the key, which many visitors may share. */
@@ -177,7 +178,7 @@ export interface ServiceMeans {
   readonly planning: Planning;
 }
 
-export interface HttpHost extends AnswerSending, Omit<RouteHost, 'origins' | 'site'> {
+export interface HttpHost extends AnswerSending, Omit<RouteHost, 'isLocal' | 'origins' | 'site'> {
   readonly config: Config;
 }
 

@@ -1,6 +1,9 @@
+import type { NamedEntry } from '../graphql/request/key-doors.ts';
 import type { OfferedOperation, OperationPrice, OwnReply } from '../graphql/request/own-requests.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
+import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { Budget } from '../service/counted-budget.ts';
+import type { SourceNames } from '../shared/source-names.ts';
 
 /** On whose behalf a plugin asks. */
 export interface Asking
@@ -27,10 +30,29 @@ export interface AskingServices {
    * @throws Failure for a key that is no longer valid
    */
   holderOf(authorization: string | undefined, keyName?: string): Promise<Holder>;
+  /**
+   * Holds a request to the terms of its key.
+   * @throws Failure if they don't allow it, or there is no such key
+   */
+  checkKey(request: GatewayRequest): Promise<void>;
+  /**
+   * Makes a request in the name of an issued key, for what the operator lets anybody ask.
+   * @throws Failure if there is no such key, or its terms don't allow it
+   */
+  named(name: string, request: GatewayRequest): Promise<NamedEntry>;
+  /**
+   * The names of sources that are cached for the key of a request, at no call, which counts for nobody; none if they aren't
+   * cached.
+   */
+  sourceNames(request: GatewayRequest): Promise<SourceNames>;
+  /** The whole body of an answer. */
+  textOf(answer: GatewayResponse): Promise<string>;
 }
 
 interface Holder {
   readonly name: string;
+  /** That of the key, if the gateway has issued it. */
+  readonly keyName: string | null;
   /** True if the service has not accepted the key lately. */
   readonly isUnproven: boolean;
   /** True if the gateway has issued the key, which many visitors may share. */

@@ -12,6 +12,7 @@ import type { DescribedOperation } from '../graphql/request/described-operations
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { TrustedDocument } from '../graphql/request/persisted.ts';
 import type { GatewayRequest, OperationParts } from '../graphql/request/requests.ts';
+import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { HandleRequest } from '../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Budget, BudgetTerms } from '../service/counted-budget.ts';
@@ -20,6 +21,7 @@ import type { Failure } from '../shared/errors.ts';
 import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 import type { AskingServices } from './asking.ts';
 import type { CallStage, OutgoingCall } from './calls.ts';
+import type { PluginFiles } from './files.ts';
 import type { GraphField, GraphPart, Turns } from './graph.ts';
 import type { HandleOperation } from './operations.ts';
 
@@ -52,7 +54,10 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
    * For a plugin that is off by default: shows what it can do, if the program runs over its own sandbox.
    * @returns null for nothing to show
    */
-  sample?(env: Readonly<Record<string, string | undefined>>): PromiseOrValue<PluginSample | null>;
+  sample?(
+    env: Readonly<Record<string, string | undefined>>,
+    files: PluginFiles,
+  ): PromiseOrValue<PluginSample | null>;
   /**
    * Opens it for one gateway, before anything else of that is open.
    * @param settings by their names in the environment
@@ -91,13 +96,21 @@ export interface CommandHost {
   /**
    * Reads the settings, which are those of `serve`.
    * @param warn told of what may not be meant; left out, standard error is
+   * @param unheeded names of settings that are read as if they were not there
    * @throws Error naming every setting that is wrong
    */
-  settings(warn?: (words: string) => void): CommandSettings;
+  settings(warn?: (words: string) => void, unheeded?: readonly string[]): CommandSettings;
+  readonly files: PluginFiles;
+  /**
+   * Checks that a text is GraphQL.
+   * @returns the text
+   * @throws Error that names the file and the line
+   */
+  graphqlIn(text: string, file: string): Promise<string>;
   /** Makes an error that the user can fix, who reads its message and no stack. */
   error(message: string): Error;
   /** Makes the same of settings. */
-  settingsError(message: string): Error;
+  settingsError(message: string, options?: ErrorOptions): Error;
   /** Writes tables with a line for each row: aligned for people, or as CSV. */
   formatted(tables: readonly CommandTable[], format: 'table' | 'csv'): string;
 }
@@ -119,6 +132,8 @@ export interface CommandSettings extends CommonSettings {
    * @throws Error if the key can't be read
    */
   openService(given: CommandKey): Promise<CommandService>;
+  /** Opens a gateway that keeps nothing and sends nothing, to check and to price operations. */
+  openUnasked(): Promise<CommandGateway>;
 }
 
 export interface CommandKey {
@@ -145,8 +160,8 @@ export interface CommandService {
 
 export interface CommandGateway {
   readonly gateway: StartedServices;
-  /** As `PluginHost.version` tells it. */
-  readonly version: string;
+  /** Version of the gateway, without its commit. */
+  readonly release: string;
   stop(): Promise<void>;
 }
 
@@ -187,6 +202,9 @@ export interface PluginHost {
   warn(words: string): void;
   /** Of the gateway, with its commit if that is known: `0.1.0+1a2b3c4`. */
   readonly version: () => string;
+  /** The same without the commit. */
+  readonly release: () => string;
+  readonly files: PluginFiles;
   /**
    * Opens what is kept where `CACHE_URL` says, for all gateways that share it. The plugin closes it.
    * @throws Error for the operator, if it can't be opened
@@ -205,6 +223,16 @@ export interface Documents {
    * @throws Error that says why the graph doesn't take it
    */
   described(text: string): readonly DescribedOperation[];
+  /** Those that are listed, though others may run too. The same list until they change. */
+  listed(): readonly TrustedDocument[];
+  /** Reads them again if they have changed, for who has just read something that names them. */
+  look(): Promise<void>;
+  /** File or folder that lists them (`TRUSTED_DOCUMENTS`); null if there is none. */
+  readonly file: string | null;
+  /** True if a text may run. */
+  allows(text: string): boolean;
+  /** Allows a text that was made of a listed one; returns the identifier to ask for it by. */
+  admit(text: string): string;
 }
 
 /** What stages of a plugin may use of the gateway. */
@@ -213,6 +241,12 @@ export interface PluginServices {
   readonly limits: {
     /** Bytes of an answer, and of all answers of one request together. */
     readonly answerBytes: number;
+    /** Tokens of an operation. */
+    readonly tokens: number;
+    /** Megabytes of this process. */
+    readonly processMb: number;
+    /** Bytes of this process that are left for caches, and for what is large. */
+    readonly spareBytes: number;
   };
   readonly site: Site;
   /**
@@ -220,7 +254,7 @@ export interface PluginServices {
    * refuse the operation.
    * @throws Failure BAD_USER_INPUT for more fields than a table has columns for
    */
-  tables(request: GatewayRequest): readonly AnswerTable[] | null;
+  tables(request: OperationParts): readonly AnswerTable[] | null;
   readonly documents: Documents;
   /** Opens a budget of calls, which is counted in a store and handed on with the terms of a key. */
   openBudget<Counted extends Count>(
@@ -236,9 +270,9 @@ export interface PluginServices {
   /** The fields of the graph, those of plugins included. */
   fields(): readonly GraphField[];
   /** Makes an error of the settings, whose message the operator reads without a stack; with it, the start ends. */
-  settingsError(message: string): Error;
-  /** For work on the answer to a request. */
-  turnsFor(request: GatewayRequest): Turns;
+  settingsError(message: string, options?: ErrorOptions): Error;
+  /** For work on the answer to a request; null for that of anybody. */
+  turnsFor(request: GatewayRequest | null): Turns;
   /**
    * What a plugin offers to others; null if it is off. The caller names the shape that it needs, so that neither
    * imports the other.
@@ -322,11 +356,17 @@ export interface RouteHost {
   readonly bodies: BodySending;
   /** Sites whose pages may read answers (`CORS_ORIGINS`); `*` stands for all. */
   readonly origins: readonly string[];
+  /** True if only programs of this machine reach the server. */
+  readonly isLocal: boolean;
   readonly unread: UnreadRefusals;
   /** Has a scope read bodies of JSON, compressed or not, of a bounded nesting. */
   readJson(app: FastifyInstance): void;
   /** Logs an internal error that a request has met. */
   readonly problem: (error: unknown, requestId: string) => void;
+  /** Sends an answer with its status and headers: compressed, and no faster than it is read. */
+  sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse): void;
+  /** Aborts when the client leaves. */
+  gone(reply: FastifyReply): AbortSignal;
 }
 
 /** Why a request is refused before its body is read. Each is null if it isn't. */

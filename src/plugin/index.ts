@@ -68,6 +68,15 @@ export { arrowWriter, type TableWriter } from '../shared/arrow.ts';
 export { mapValue, type PromiseOrValue, type Steps, untilAborted } from '../shared/async/turns.ts';
 export { boundedName } from '../shared/bounded-names.ts';
 export { BYTE_ORDER_MARK, csvLine, jsonLine } from '../shared/cells.ts';
+export {
+  type DrawerSettings,
+  type Drawing,
+  type DrawingOrder,
+  escaped,
+  FRAME,
+  frameOf,
+  presentKind,
+} from '../shared/drawings.ts';
 export { errorBody, excerpt, Failure, messageOf } from '../shared/errors.ts';
 export { isDeepJson, numberOf, parseExactly } from '../shared/exact-json.ts';
 export { once } from '../shared/once.ts';

@@ -40,7 +40,7 @@ export function sendNotModified({ method }: FastifyRequest, reply: FastifyReply)
  * Tags an answer that is compressed for some.
  * @returns true if the client has it, and was sent a 304
  */
-export function isSentByTag(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+function isSentByTag(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   addVary(reply, 'Accept-Encoding');
   reply.header('etag', etag);
   if (!hasCopy(request.headers['if-none-match'], etag)) return false;

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config/config.ts';
 import { waitingBounds } from '../config/memory-budget.ts';
 import { createGateway as openGateway } from '../gateway/gateway.ts';
@@ -7,7 +7,7 @@ import { type GatewayRequest, methodAnswered } from '../graphql/request/requests
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
 import { bodies } from './bodies.ts';
-import { graphqlRoute, readAsGraphql, readShallowJson } from './graphql-route.ts';
+import { goneSignal, graphqlRoute, readAsGraphql, readShallowJson, sendAnswer } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, markAnswers, requestIdOf, unlessLeft } from './http.ts';
 import { unreadRefusals } from './unread-refusals.ts';
 
@@ -109,6 +109,9 @@ export async function createGateway({
         bodies,
         asGraphql: (scope: FastifyInstance) => readAsGraphql(scope, graphql),
         readJson: readShallowJson,
+        gone: goneSignal,
+        sendAnswer: (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
+          sendAnswer(request, reply, answer, sending),
         unread: unreadRefusals(gateway, sending.course),
       };
       for (const http of gateway.plugins.http)

@@ -6,7 +6,14 @@ import { printClientSdl } from '../graphql/schema/sdl.ts';
 import { bodies, taggedText } from './bodies.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { drain } from './drain.ts';
-import { graphqlRoute, readAsGraphql, readShallowJson, refuse } from './graphql-route.ts';
+import {
+  goneSignal,
+  graphqlRoute,
+  readAsGraphql,
+  readShallowJson,
+  refuse,
+  sendAnswer,
+} from './graphql-route.ts';
 import {
   createOutgoing,
   headerCountError,
@@ -90,6 +97,8 @@ export function createServer(parts: ServerParts) {
     trusted: () => gateway.trusted,
     asGraphql: (app) => readAsGraphql(app, graphql),
     readJson: readShallowJson,
+    gone: goneSignal,
+    sendAnswer: (request, reply, answer) => sendAnswer(request, reply, answer, { course, outgoing, problem }),
     unread: unreadRefusals(gateway, course),
   };
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));

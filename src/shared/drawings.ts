@@ -32,10 +32,12 @@ const FORMER_KINDS = new Map([
   ['bars', 'ranking'],
 ]);
 
+/** The name of a kind of pictures, which may be given by a former one. */
 export function presentKind(kind: string): string {
   return FORMER_KINDS.get(kind) ?? kind;
 }
 
+/** What is to be drawn of an answer, and how. */
 export interface DrawingOrder {
   readonly form: 'svg' | 'png' | 'facts' | 'html';
   readonly query: string;
@@ -106,7 +108,7 @@ export interface PictureFacts {
   readonly otherPictures: readonly (readonly [indicator: string, title: string])[];
 }
 
-/** In pixels. */
+/** A picture; width and height are in pixels. */
 export interface Drawing {
   readonly width: number;
   readonly height: number;
@@ -122,6 +124,7 @@ export interface Drawing {
 
 export type Drawn = { readonly drawing: Drawing } | { readonly error: string };
 
+/** What holds for all pictures of a gateway. */
 export interface DrawerSettings {
   readonly isSynthetic: boolean;
   /** Bound of a PNG. */
@@ -141,6 +144,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** Escapes a value for HTML and SVG. */
 export function escaped(value: unknown): string {
   return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -4,10 +4,12 @@ import { parse } from 'graphql';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
+import { files } from '../../src/gateway/files-view.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { sha256Of, type TrustedDocument } from '../../src/graphql/request/persisted.ts';
 import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
 import { holdReadings, openFolder } from '../issued/issuing.ts';
+import { servicesWith } from '../support/services.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
 
 const FORMS = ['', '.json', '.csv', '.arrow', '.svg', '.png', '.html', '.metadata.json'];
@@ -33,13 +35,15 @@ const meansOf = (
   listed: () => readonly TrustedDocument[],
   onProblem: (problem: unknown) => void = () => {},
 ) => ({
-  schema,
-  persisted: {
-    get listed() {
-      return listed();
+  gateway: servicesWith(schema, {
+    persisted: {
+      get listed() {
+        return listed();
+      },
+      async look() {},
     },
-    async look() {},
-  },
+  }),
+  disk: files,
   onProblem,
   leaveOut: null,
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { spareBytes } from '../../src/config/memory-budget.ts';
 import { pictureBounds } from '../../src/plugins/public-pages/memory.ts';
 import { publicPages } from '../../src/plugins/public-pages/plugin.ts';
 
@@ -14,7 +15,14 @@ it.each([256, 512, 1_024, 4_096])('pictures take their part of %d MB, and no mor
     TRUSTED_DOCUMENTS: 't.json',
     COUNTRY_DATA_KEY: 'demo-team',
   });
-  const bounds = pictureBounds(drawing);
+  const { memoryMb, workers } = drawing;
+  const limits = {
+    answerBytes: drawing.maxAnswerBytes,
+    tokens: drawing.maxTokens,
+    processMb: memoryMb / workers,
+    spareBytes: spareBytes(drawing) / workers,
+  };
+  const bounds = pictureBounds(limits);
   const { heapMb, waitingBytes, answerBytes, maxPixels, engineFlags, drawingBytes } = bounds;
   expect(heapMb + (waitingBytes + 4 * maxPixels) / 1e6).toBeLessThan(0.35 * mb);
   expect(answerBytes).toBeLessThanOrEqual(waitingBytes);

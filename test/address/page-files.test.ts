@@ -2,12 +2,14 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { files as disk } from '../../src/gateway/files-view.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { sha256Of } from '../../src/graphql/request/persisted.ts';
 import { openTrusted } from '../../src/graphql/request/trusted.ts';
 import { addPages, readPages, removePage } from '../../src/plugins/public-pages/page-files.ts';
 import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
 import { withFileLock } from '../../src/shared/file-lock.ts';
+import { servicesWith } from '../support/services.ts';
 import { DOCUMENTS } from './publishing.ts';
 
 let folder: string;
@@ -21,7 +23,7 @@ const filesOf = (name: string) => ({
   published: join(folder, `${name}-public.json`),
 });
 const add = (files: ReturnType<typeof filesOf>, name: string, text: string) =>
-  addPages(files, { [sha256Of(text)]: text }, { [name]: { document: sha256Of(text), key: 'pages' } });
+  addPages(disk, files, { [sha256Of(text)]: text }, { [name]: { document: sha256Of(text), key: 'pages' } });
 
 /** Milliseconds: a look that never comes by itself. */
 const NEVER = 1_000_000_000;
@@ -34,13 +36,14 @@ describe('a page and its document', () => {
     const onProblem = (problem: unknown) => problems.push(problem);
     // Of the two, only the pages are looked at.
     const persisted = await openTrusted(files.trusted, onProblem, NEVER);
-    const means = { schema: await openSchema(), persisted, onProblem, leaveOut: null };
+    const gateway = servicesWith(await openSchema(), { persisted });
+    const means = { gateway, disk, onProblem, leaveOut: null };
     const { current, stop } = await openPublicDocuments(files.published, means, 5);
     for (const [i, text] of [DOCUMENTS.kept, DOCUMENTS.map, DOCUMENTS.scatter, DOCUMENTS.bars].entries()) {
       await add(files, `page-${i}`, text);
       await expect.poll(() => [...current().keys()]).toContain(`page-${i}`);
     }
-    await removePage(files, 'page-0', true);
+    await removePage(disk, files, 'page-0', true);
     await expect.poll(() => [...current().keys()]).toEqual(['card', 'page-1', 'page-2', 'page-3']);
     await persisted.look();
     expect(persisted.get(sha256Of(DOCUMENTS.kept), false)).toBeUndefined();
@@ -70,7 +73,7 @@ describe('a page and its document', () => {
     await Promise.all(
       names.map((name) => add(files, name, `query { ${name.replace('-', '_')}: health { status } }`)),
     );
-    expect(Object.keys(await readPages(files)).sort()).toEqual(names.toSorted());
+    expect(Object.keys(await readPages(disk, files)).sort()).toEqual(names.toSorted());
     expect((await readdir(folder)).filter((name) => name.startsWith('many'))).toHaveLength(2);
   });
 });

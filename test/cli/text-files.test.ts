@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandView } from '../../src/cli/command-view.ts';
 import { questionFrom } from '../../src/cli/formats.ts';
 import { keyFrom, ownKeyOf } from '../../src/cli/given-key.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -51,7 +52,7 @@ const NO_GRAPHQL = [QUERY.replace('{ capital }', '{ capital }} }'), 3, 'country(
 /** In this process: a program for each of the forms would keep a busy machine for minutes. */
 async function publish(file: string, env: Readonly<Record<string, string>>): Promise<void> {
   const command = new Command();
-  addPublish(command, { env, plugins } as unknown as CommandHost);
+  addPublish(command, commandView({ env, plugins } as unknown as CommandHost));
   await command.parseAsync([file, '--name', 'new'], { from: 'user' });
 }
 

@@ -19,7 +19,7 @@ const RIGHT: readonly [file: string, target: string][] = [
   ['src/plugins/batches/plugin.ts', 'fastify'],
   ['src/server/http.ts', 'src/gateway/gateway.ts'],
   ['src/cli/serve.ts', 'src/sandbox/sandbox.ts'],
-  ['src/plugins/public-pages/page.ts', 'src/server/http.ts'],
+  ['src/plugins/offline/fill.ts', 'src/server/http.ts'],
   ['src/plugins/graphiql/routes.ts', '@fastify/static'],
   ['src/graphiql/chart/csv.ts', 'src/shared/cells.ts'],
   ['src/graphiql/picture-worker.ts', 'src/shared/drawings.ts'],

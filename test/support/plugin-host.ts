@@ -1,5 +1,6 @@
 import { openKeptStore } from '../../src/cache/kept-store.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { files } from '../../src/gateway/files-view.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { openPlugins } from '../../src/gateway/opened-plugins.ts';
 import type { PluginDefinition } from '../../src/gateway/plugin.ts';
@@ -16,6 +17,8 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
     },
     warn() {},
     version: () => '0.1.0',
+    release: () => '0.1.0',
+    files,
     openStore: () => openKeptStore(config.cacheUrl, config.cacheTimeoutMs),
   });
 }

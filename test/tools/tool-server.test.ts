@@ -2,10 +2,9 @@ import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { startedOf } from '../../src/gateway/adapted-plugin.ts';
 import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
 import { createToolServers } from '../../src/plugins/mcp-tools/tool-server.ts';
-import { SERVICE } from '../../src/shared/source-names.ts';
+import { servicesWith } from '../support/services.ts';
 
 const schema = buildSchema(`
   input Range { from: Int = 1 to: Int! inner: Range }
@@ -19,18 +18,14 @@ const schema = buildSchema(`
 async function open(text: string, body: string | (() => never)) {
   const faults: unknown[] = [];
   const asked: unknown[] = [];
-  const gateway = {
-    config: { attribution: SERVICE },
-    schema,
+  const gateway = servicesWith(schema, {
     persisted: { trusted: [{ id: 'sha256:1', text }] },
     handle(request: GatewayRequest) {
       asked.push(request.body);
       return { status: 200, headers: new Map(), body: typeof body === 'string' ? body : body() };
     },
-  };
-  const { open: openServer } = createToolServers(startedOf(gateway as never), '1', (fault) =>
-    faults.push(fault),
-  );
+  });
+  const { open: openServer } = createToolServers(gateway, '1', (fault) => faults.push(fault));
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await openServer({ authorization: undefined }).connect(ours);
   const client = new Client({ name: 'test', version: '1' });

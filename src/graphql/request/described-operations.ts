@@ -1,11 +1,18 @@
 import {
   type DocumentNode,
   type GraphQLSchema,
+  getNullableType,
+  getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isListType,
   Kind,
   type OperationDefinitionNode,
   parse,
+  print,
   TokenKind,
   TypeInfo,
+  type VariableDefinitionNode,
   validate,
   valueFromASTUntyped,
   visit,
@@ -22,8 +29,27 @@ export interface DescribedOperation {
   readonly description: string;
   /** JSON Schema of its variables, with the graph's words for those that have none of their own. */
   readonly variables: VariablesSchema;
+  readonly inputs: readonly DescribedVariable[];
   /** Values for the variables that must be given. */
   readonly sample: Readonly<Record<string, unknown>>;
+  /** Says why values of its variables are refused; empty if they aren't. */
+  errorsOf(values: Readonly<Record<string, unknown>>): readonly string[];
+}
+
+/** A variable, as one who writes its value as a text needs it. */
+export interface DescribedVariable {
+  readonly name: string;
+  /** As SDL writes it, such as `[CountryCode!]!`. */
+  readonly type: string;
+  readonly isList: boolean;
+  /** What it is, or each of its items: no single value for a list of lists, or an input object. */
+  readonly value: { readonly kind: 'scalar' | 'enum' | 'other'; readonly name: string };
+  readonly isRequired: boolean;
+  readonly description: string | null;
+  /** Null if it has none. */
+  readonly usual: { readonly value: unknown; readonly text: string } | null;
+  /** Without words. */
+  readonly schema: JsonSchema;
 }
 
 interface VariablesSchema extends JsonSchema {
@@ -47,10 +73,34 @@ export function describedOperations(schema: GraphQLSchema, text: string): readon
           name: definition.name?.value,
           description: descriptionOf(definition),
           variables: variablesSchemaOf(schema, document, definition),
+          inputs: (definition.variableDefinitions ?? []).map((variable) => inputOf(schema, variable)),
           sample: sampleVariables(schema, definition),
+          errorsOf(values) {
+            const { variableDefinitions = [] } = definition;
+            const { errors = [] } = getVariableValues(schema, variableDefinitions, values, { maxErrors: 5 });
+            return errors.map(({ message }) => message);
+          },
         }
       : [],
   );
+}
+
+function inputOf(schema: GraphQLSchema, definition: VariableDefinitionNode): DescribedVariable {
+  const { variable, description, defaultValue } = definition;
+  const type = variableType(schema, definition);
+  const whole = getNullableType(type);
+  const items = isListType(whole) ? getNullableType(whole.ofType) : whole;
+  const isOther = isListType(items) || isInputObjectType(items);
+  return {
+    name: variable.name.value,
+    type: String(type),
+    isList: isListType(whole),
+    value: { kind: isOther ? 'other' : isEnumType(items) ? 'enum' : 'scalar', name: String(items) },
+    isRequired: isRequired(definition),
+    description: description?.value ?? null,
+    usual: defaultValue ? { value: valueFromASTUntyped(defaultValue), text: print(defaultValue) } : null,
+    schema: jsonSchemaOf(type),
+  };
 }
 
 /** Returns the description of an operation, or else the comment that ends on the line before it. */

@@ -108,9 +108,9 @@ export function openKeyDoors(
     async holderOf(authorization: string | undefined) {
       const name = authorization && (await ownerOf(authorization)?.holderOf?.(authorization));
       if (name !== undefined && name !== '')
-        return { name: holderOfName(name), isUnproven: false, isIssued: true };
+        return { name: holderOfName(name), keyName: name, isUnproven: false, isIssued: true };
       const { tenant, flow } = callerOf({ authorization });
-      return { name: tenant.digest, isUnproven: flow === UNPROVEN, isIssued: false };
+      return { name: tenant.digest, keyName: null, isUnproven: flow === UNPROVEN, isIssued: false };
     },
 
     /**

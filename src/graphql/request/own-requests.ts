@@ -26,7 +26,7 @@ interface ReplyError {
 }
 
 /** The answer to a request with its whole body, as text. */
-export async function wholeAnswer(
+async function wholeAnswer(
   handle: HandleRequest,
   request: GatewayRequest,
 ): Promise<GatewayResponse & { readonly body: string }> {

@@ -9,7 +9,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { Command } from 'commander';
 import { type CommandHost, parseExactly } from '../../plugin/index.ts';
 import { createToolBudgets } from './budgets.ts';
-import { CATALOGUE_SEARCH, releaseOf } from './own-tools.ts';
+import { CATALOGUE_SEARCH } from './own-tools.ts';
 import { openToolCallers } from './tool-callers.ts';
 import { createToolServers, withoutNulls } from './tool-server.ts';
 
@@ -42,12 +42,12 @@ async function serveTools(host: CommandHost, keyFile: string | undefined): Promi
       throw host.error('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
     const counts = await openStore('memory:');
     // With MCP=off, the plugin of the tools admits no document.
-    const { gateway, version, stop } = await service.openGateway([CATALOGUE_SEARCH]);
+    const { gateway, release, stop } = await service.openGateway([CATALOGUE_SEARCH]);
     try {
       const callers = openToolCallers(gateway, keyName);
       const { open } = createToolServers(
         callers,
-        releaseOf(version),
+        release,
         (error) => problem(error, 'mcp'),
         budget === undefined ? null : createToolBudgets(budget, counts, callers.openBudget, null),
       );

@@ -1,6 +1,3 @@
 /** Searches the catalogue. Admitted beside the trusted documents wherever there are tools. */
 export const CATALOGUE_SEARCH =
   'query CatalogueSearch($words: String!) { indicators(search: $words) { key name unit category hasData } }';
-
-/** Without the commit. */
-export const releaseOf = (version: string): string => version.split('+', 1)[0] ?? version;

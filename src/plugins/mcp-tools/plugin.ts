@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { definePlugin, onOff, remarksOnIdle, type StartedServices, wholeNumber } from '../../plugin/index.ts';
-import { CATALOGUE_SEARCH, releaseOf } from './own-tools.ts';
+import { CATALOGUE_SEARCH } from './own-tools.ts';
 
 export const mcpTools = definePlugin({
   name: 'mcp-tools',
@@ -45,7 +45,7 @@ export const mcpTools = definePlugin({
       load: async () => (await import('./command.ts')).addMcp,
     },
   ],
-  open({ MCP: isOn, MCP_BUDGET: budget, MCP_KEY: keyName }, { openStore, version }) {
+  open({ MCP: isOn, MCP_BUDGET: budget, MCP_KEY: keyName }, { openStore, release }) {
     if (!isOn) return null;
     let gateway: StartedServices;
     let listed: Awaited<ReturnType<typeof import('./mcp-route.ts')['mcpRoute']>> | undefined;
@@ -61,7 +61,7 @@ export const mcpTools = definePlugin({
       http: {
         async routes(app, host) {
           const { mcpRoute } = await import('./mcp-route.ts');
-          const settings = { budget, keyName, openStore, version: releaseOf(version()) };
+          const settings = { budget, keyName, openStore, version: release() };
           listed = await mcpRoute(app, gateway, host, settings);
         },
         models: {

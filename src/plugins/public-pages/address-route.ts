@@ -2,29 +2,23 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Config, ConfigError } from '../../config/config.ts';
-import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
-import { turnsOf } from '../../gateway/turns-view.ts';
-import { exchangedSeal, UNPROVEN } from '../../graphql/request/callers.ts';
-import { ownRequest, wholeAnswer } from '../../graphql/request/own-requests.ts';
-import { visitorOf } from '../../keys/visitor.ts';
 import {
   type AnswerTable,
   attributionHeader,
   ChangedRequest,
+  type Drawing,
   excerpt,
   Failure,
   type GatewayRequest,
   type GatewayResponse,
+  numberOf,
+  type PluginHost,
+  type RouteHost,
+  type StartedServices,
   type Turns,
+  visitorOf,
 } from '../../plugin/index.ts';
-import { isSentByTag, sendBody } from '../../server/bodies.ts';
-import { goneSignal, sendAnswer } from '../../server/graphql-route.ts';
-import { SHUTTING_DOWN } from '../../server/http.ts';
-import type { Drawing, PictureLook } from '../../shared/drawings.ts';
-import { numberOf } from '../../shared/exact-json.ts';
-import { ownBuild, packageFile } from '../../shared/own-version.ts';
-import { type NamedSource, namesIn, SOURCES, type SourceNames } from '../../shared/source-names.ts';
+import type { NamedSource } from './attribution.ts';
 import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
@@ -44,6 +38,7 @@ import {
   headingOf,
   lookIn,
   openPublicDocuments,
+  type PictureLook,
   type PublicDocument,
   parametersInWords,
   pictureIn,
@@ -68,9 +63,9 @@ const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-error
 
 // Parts of GraphiQL, as `npm run build` makes them: they draw pictures, add the fields to an operation that its picture
 // needs, and run in pages.
-const DRAWING_CODE = packageFile('dist/graphiql/pictures/picture-worker.js');
-const NEEDED_FIELDS = packageFile('dist/graphiql/pictures/needed-fields.js');
-const PAGE_SCRIPT = packageFile('dist/graphiql/pages/page-script.js');
+const DRAWING_CODE = 'dist/graphiql/pictures/picture-worker.js';
+const NEEDED_FIELDS = 'dist/graphiql/pictures/needed-fields.js';
+const PAGE_SCRIPT = 'dist/graphiql/pages/page-script.js';
 
 /** Returns null if an operation asks for no figures. */
 type WithNeededFields = (text: string, operationName?: string) => { readonly query: string } | null;
@@ -86,6 +81,7 @@ const MAX_GIVEN = 7_500;
 
 /** Milliseconds for which names of sources, or their absence, are cached. */
 const NAMES_MS = 60_000;
+type SourceNames = Awaited<ReturnType<StartedServices['sourceNames']>>;
 const NO_NAMES: SourceNames = new Map();
 
 interface Visit {
@@ -108,36 +104,44 @@ interface Visit {
 /**
  * Serves `/c/<name>` in all its forms, `/oembed` and `/openapi.json`. A document runs as an ordinary operation under the
  * issued key that the operator has named for it.
- * @throws ConfigError if one of them can't be served
+ * @throws Error of the settings if one of them can't be served
  */
 export async function addressRoute(
   app: FastifyInstance,
-  gateway: ComposedGateway,
-  host: HttpHost,
-  { file, leaveOut }: { readonly file: string; readonly leaveOut: ((words: string) => void) | null },
+  gateway: StartedServices,
+  host: RouteHost,
+  pages: PageSettings,
 ) {
-  const { config, course, problem } = host;
-  if (![DRAWING_CODE, NEEDED_FIELDS, PAGE_SCRIPT].every((built) => existsSync(built)))
-    throw new ConfigError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
-  const { schema, persisted } = gateway;
+  const { problem, site, bodies, unread } = host;
+  const { file, files: disk, leaveOut } = pages;
+  const [drawingCode = '', neededFields = '', pageScript = ''] = [
+    DRAWING_CODE,
+    NEEDED_FIELDS,
+    PAGE_SCRIPT,
+  ].map((built) => disk.ofPackage(built));
+  if (![drawingCode, neededFields, pageScript].every((built) => existsSync(built)))
+    throw gateway.settingsError('PUBLIC_DOCUMENTS: what draws pictures is not built. Run: npm run build');
   const onProblem = (error: unknown) => problem(error, '');
-  const { current, look, stop } = await openPublicDocuments(file, { schema, persisted, onProblem, leaveOut });
+  const { current, look, stop } = await openPublicDocuments(file, { gateway, disk, onProblem, leaveOut });
   const isSynthetic = host.demoKeys !== null;
-  const { sourceNames = NO_NAMES, attribution } = config;
-  const bounds = pictureBounds(config);
-  const { maxPixels } = bounds;
-  const drawer = new Drawer(DRAWING_CODE, { isSynthetic, sourceNames, attribution, maxPixels }, bounds);
+  const { sourceNames, attribution } = site;
+  const bounds = pictureBounds(gateway.limits);
+  const { maxPixels, answerBytes } = bounds;
+  const drawer = new Drawer(drawingCode, { isSynthetic, sourceNames, attribution, maxPixels }, bounds);
   app.addHook('onClose', () => {
     stop();
     return drawer.close();
   });
   const drawings = new Drawings(drawer, bounds.drawingBytes);
-  const { withNeededFields } = await import(pathToFileURL(NEEDED_FIELDS).href);
-  const script = readFileSync(PAGE_SCRIPT, 'utf8').trim();
-  const address = new PublicAddress(gateway, host, { current, look, drawings, withNeededFields, script });
+  const { withNeededFields } = await import(pathToFileURL(neededFields).href);
+  const script = readFileSync(pageScript, 'utf8').trim();
+  const version = pages.release();
+  const means = { current, look, drawings, answerBytes, withNeededFields, script, version, now: pages.now };
+  const address = new PublicAddress(gateway, host, means);
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (course.isDraining) refuse(request, reply, refusalOf(SHUTTING_DOWN, request.id));
+    const ending = unread.ending();
+    if (ending !== null) refuse(request, reply, refusalOf(ending, request.id));
     else done();
   });
   app.setErrorHandler<FastifyError | Failure>((error, request, reply) => {
@@ -149,7 +153,7 @@ export async function addressRoute(
     return refuse(request, reply, badRequest(500, words, request.id, 'INTERNAL_SERVER_ERROR'));
   });
 
-  const base = (request: FastifyRequest) => ownAddress(request, config);
+  const base = (request: FastifyRequest) => ownAddress(request, site);
   app.get<{ Params: { file: string } }>('/c/:file', (request, reply) =>
     address.answer(request, reply, request.params.file, base(request)),
   );
@@ -164,16 +168,26 @@ export async function addressRoute(
   const { text: openApi, things } = openApiOf(gateway, current);
   for (const path of ['/openapi.json', '/c/openapi.json'])
     app.get(path, async (request, reply) => {
-      const text = await openApi(base(request), ownBuild().version);
+      const text = await openApi(base(request), version);
       reply.type(JSON_TEXT);
-      reply.header('cache-control', addressed('public, no-cache', config));
-      if (!isSentByTag(request, reply, `W/"${digestOf(text)}"`)) sendBody(request, reply, text);
+      reply.header('cache-control', addressed('public, no-cache', site));
+      if (!bodies.isSentByTag(request, reply, `W/"${digestOf(text)}"`)) bodies.sendBody(request, reply, text);
       return reply;
     });
   return { listed: () => [...current().values()], current, look, things };
 }
 
-interface PageMeans {
+interface PageSettings extends Pick<PluginHost, 'files' | 'now' | 'release'> {
+  readonly file: string;
+  /** Warned of what is left out; if null, a document that can't be public fails the file. */
+  readonly leaveOut: ((words: string) => void) | null;
+}
+
+interface PageMeans extends Pick<PluginHost, 'now'> {
+  /** Of the gateway. */
+  readonly version: string;
+  /** Bytes of an answer that can be drawn. */
+  readonly answerBytes: number;
   readonly current: () => ReadonlyMap<string, PublicDocument>;
   /** Reads the file now if it has changed. */
   readonly look: () => Promise<void>;
@@ -183,8 +197,8 @@ interface PageMeans {
 }
 
 class PublicAddress {
-  readonly #gateway: ComposedGateway;
-  readonly #host: HttpHost;
+  readonly #gateway: StartedServices;
+  readonly #host: RouteHost;
   readonly #means: PageMeans;
   readonly #drawnDocuments = new WeakMap<PublicDocument, Pick<PublicDocument, 'text' | 'documentId'>>();
   /** By the name of the key under which they are cached. */
@@ -193,7 +207,7 @@ class PublicAddress {
     { readonly names: Promise<SourceNames>; readonly untilMs: number }
   >();
 
-  constructor(gateway: ComposedGateway, host: HttpHost, means: PageMeans) {
+  constructor(gateway: StartedServices, host: RouteHost, means: PageMeans) {
     this.#gateway = gateway;
     this.#host = host;
     this.#means = means;
@@ -207,38 +221,22 @@ class PublicAddress {
     const drawn =
       needed === null
         ? document
-        : { text: needed.query, documentId: this.#gateway.persisted.admit(needed.query) };
+        : { text: needed.query, documentId: this.#gateway.documents.admit(needed.query) };
     this.#drawnDocuments.set(document, drawn);
     return drawn;
   }
 
-  /** Reads the names of sources from the cache. That takes no call, and isn't counted as an operation of the key. */
+  /** Reads the names of sources from the cache, at no call. */
   #sourceNamesFor({ document, asked }: Visit): Promise<SourceNames> {
-    const nowMs = this.#gateway.service.clock.now();
+    const nowMs = this.#means.now();
     const entry = this.#sourceNames.get(document.key);
     if (entry !== undefined && nowMs < entry.untilMs) return entry.names;
-    const names = this.#cachedNames(asked).catch((error: unknown) => {
+    const names = this.#gateway.sourceNames(asked).catch((error: unknown) => {
       this.#host.problem(error, asked.requestId ?? '');
       return NO_NAMES;
     });
     this.#sourceNames.set(document.key, { names, untilMs: nowMs + NAMES_MS });
     return names;
-  }
-
-  async #cachedNames(asked: GatewayRequest): Promise<SourceNames> {
-    const { persisted, handle, api } = this.#gateway;
-    const { authorization = null, rights } = asked.exchanged ? exchangedSeal.open(asked.exchanged) : {};
-    // Only that plugin keeps a call from being sent.
-    if (api('offline') === null) return NO_NAMES;
-    const { status, body } = await wholeAnswer(
-      handle,
-      new ChangedRequest(asked, {
-        headers: { ...asked.headers, 'x-offline': '1' },
-        body: { documentId: persisted.admit(SOURCES) },
-        exchanged: exchangedSeal.seal({ authorization, rights }),
-      }),
-    );
-    return status === 200 ? (namesIn(JSON.parse(body).data) ?? NO_NAMES) : NO_NAMES;
   }
 
   /** @param file name of the document, and the ending of the form */
@@ -253,9 +251,8 @@ class PublicAddress {
     const form = isForm(ending) ? ending : undefined;
     const document = await this.#find(name);
     if (document === undefined || form === undefined || file.endsWith('.page')) return absent(request, reply);
-    const { schema } = this.#gateway;
     const search = searchOf(request.url);
-    const { variables, given: parameters } = variablesIn(document, search, schema);
+    const { variables, given: parameters } = variablesIn(document, search);
     const { picture, given: looks } = pictureIn(search);
     const { highlight = [], focus = [] } = picture;
     const look = {
@@ -264,22 +261,22 @@ class PublicAddress {
     };
     const given = givenIn(parameters, looks);
     const { documentId, operationName } = document;
-    const asking = ownRequest(
-      { documentId, operationName, variables },
-      {
-        headers: { accept: 'application/graphql-response+json' },
-        signal: goneSignal(reply),
-        requestId: request.id,
-        address: request.ip,
-      },
-    );
+    const asking: GatewayRequest = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+      search: '',
+      body: { documentId, operationName, variables },
+      signal: this.#host.gone(reply),
+      requestId: request.id,
+      address: request.ip,
+    };
     const entered = await this.#gateway.named(document.key, asking);
     const { origins } = entered;
     const policy = form === 'page' ? pagePolicy(origins, this.#means.script) : picturePolicy(origins);
     reply
       .header('content-security-policy', policy)
       .header('cross-origin-resource-policy', 'cross-origin')
-      .header(...attributionHeader(this.#host.config.attribution))
+      .header(...attributionHeader(this.#host.site.attribution))
       // Otherwise readers of tables would request ranges.
       .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
@@ -311,11 +308,11 @@ class PublicAddress {
     if (format !== 'json')
       return refuse(request, reply, badRequest(501, 'Only format=json is there.', request.id));
     const [path = '', search = ''] = url.split('?', 2);
-    const start = `${ownAddress(request, this.#host.config, url)}/c/`;
+    const start = `${ownAddress(request, this.#host.site, url)}/c/`;
     const document = path.startsWith(start) ? this.#means.current().get(path.slice(start.length)) : undefined;
     if (document === undefined) return absent(request, reply);
     const parameters = new URLSearchParams(search);
-    const { variables, given: ofVariables } = variablesIn(document, parameters, this.#gateway.schema);
+    const { variables, given: ofVariables } = variablesIn(document, parameters);
     lookIn(parameters, true);
     const theme = parameters.get('theme');
     const ofTheme = theme === null ? '' : `theme=${theme}`;
@@ -324,19 +321,19 @@ class PublicAddress {
       title: headingOf(document, variables) ?? document.description ?? document.name,
       scriptUrl: `${start}frames.js`,
       url: `${start}${besidePage(document, given)('')}`,
-      attribution: this.#host.config.attribution,
+      attribution: this.#host.site.attribution,
     };
     const room = { maxWidth: pixelsIn(maxwidth), maxHeight: pixelsIn(maxheight) };
     reply
-      .header('cache-control', addressed(`public, max-age=${EMBED_SECONDS}`, this.#host.config))
+      .header('cache-control', addressed(`public, max-age=${EMBED_SECONDS}`, this.#host.site))
       .type(JSON_TEXT);
     return reply.send(JSON.stringify(oembedOf(embed, room)));
   }
 
   async #answer(visit: Visit, base: string): Promise<void> {
     const { request, reply, document, form, look, given, asked } = visit;
-    const response = await wholeAnswer(this.#gateway.handle, asked);
-    const { body } = response;
+    const response = await this.#gateway.handle(asked);
+    const body = await this.#gateway.textOf(response);
     const dataTag = response.status === 200 ? response.headers.get('etag') : undefined;
     if (dataTag === undefined) {
       const refusal = refusalIn(response.status, body);
@@ -346,17 +343,15 @@ class PublicAddress {
     }
     // The bytes of a form depend on nothing else.
     const sourceNames = isDrawn(form) ? await this.#sourceNamesFor(visit) : NO_NAMES;
-    const { attribution, sourceNames: ownNames = NO_NAMES } = this.#host.config;
+    const { attribution, sourceNames: ownNames } = this.#host.site;
     const names = isDrawn(form) ? [attribution, ...ownNames, ...sourceNames] : [];
-    const name = digestOf(dataTag ?? body, form, document, look, given, names, ownBuild().version);
+    const name = digestOf(dataTag ?? body, form, document, look, given, names, this.#means.version);
     const isPage = form === 'page';
-    const lasting = hasAddress(form)
-      ? addressed(cachingOf(response), this.#host.config)
-      : cachingOf(response);
+    const lasting = hasAddress(form) ? addressed(cachingOf(response), this.#host.site) : cachingOf(response);
     const caching = dataTag === undefined ? 'no-store' : lasting;
     const tag = hasAddress(form) ? digestOf(name, base) : name;
     reply.header('cache-control', caching);
-    if (dataTag !== undefined && isSentByTag(request, reply, `W/"${tag}"`)) return;
+    if (dataTag !== undefined && this.#host.bodies.isSentByTag(request, reply, `W/"${tag}"`)) return;
     if (form === 'json') return this.#send(visit, JSON_TEXT, body);
     if (FORMS[form].kind === 'table') return this.#sendTable(visit, { ...response, body });
     const drawing = await this.#draw(visit, { body, name: form === 'html' ? tag : name, sourceNames, base });
@@ -381,8 +376,7 @@ class PublicAddress {
     { request, document, form, variables, given, look, named, drawnText: query }: Visit,
     { body, name, sourceNames, base }: { body: string; name: string; sourceNames: SourceNames; base: string },
   ): Promise<Drawing> {
-    if (body.length > pictureBounds(this.#host.config).answerBytes)
-      throw new Failure('BAD_USER_INPUT', TOO_LONG);
+    if (body.length > this.#means.answerBytes) throw new Failure('BAD_USER_INPUT', TOO_LONG);
     const visitor = visitorOf(request.ip);
     const { operationName } = document;
     const heading = headingOf(document, variables);
@@ -415,18 +409,18 @@ class PublicAddress {
     response: GatewayResponse,
   ): Promise<void> {
     const accept = form === 'csv' && look.isMarked ? MARKED_CSV : FORMS[form].type;
-    const { maxAnswerBytes } = this.#host.config;
-    const turns = turnsOf({ flow: UNPROVEN });
+    const { answerBytes } = this.#gateway.limits;
+    const turns = this.#gateway.turnsFor(null);
     const tables = this.#gateway.api<Tables>('csv-tables');
-    const table = await tables?.written(accept, document.table, response, turns, maxAnswerBytes);
+    const table = await tables?.written(accept, document.table, response, turns, answerBytes);
     if (table === undefined) throw new Error('The plugin csv-tables is off.');
     const headers = [...table.headers].filter(([name]) => OF_TABLES.has(name));
-    sendAnswer(request, reply, { ...table, headers: new Map(headers) }, this.#host);
+    this.#host.sendAnswer(request, reply, { ...table, headers: new Map(headers) });
   }
 
   #send({ request, reply }: Visit, type: string, body: string): void {
     const headers = new Map([['content-type', type]]);
-    sendAnswer(request, reply, { status: 200, headers, body }, this.#host);
+    this.#host.sendAnswer(request, reply, { status: 200, headers, body });
   }
 }
 
@@ -512,8 +506,8 @@ function besidePage({ name }: PublicDocument, given: string): (form: string, loo
  * Restricts the caching of an answer with the gateway's address in it: without PUBLIC_URL, that is the `Host` of the
  * request, which anybody may forge.
  */
-function addressed(caching: string, { publicUrl }: Config): string {
-  return publicUrl === undefined ? caching.replace('public', 'private') : caching;
+function addressed(caching: string, { publicUrl }: RouteHost['site']): string {
+  return publicUrl === null ? caching.replace('public', 'private') : caching;
 }
 
 /** A public document is the same for everybody, so shared caches may keep it. */

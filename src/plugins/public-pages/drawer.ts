@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
-import { Failure } from '../../plugin/index.ts';
-import type { DrawerSettings, Drawing, DrawingOrder, Drawn } from '../../shared/drawings.ts';
+import { LRUCache } from 'lru-cache';
+import { type DrawerSettings, type Drawing, type DrawingOrder, Failure } from '../../plugin/index.ts';
+
+type Drawn = { readonly drawing: Drawing } | { readonly error: string };
 
 /** Waiting orders, of all visitors and of each. */
 const MAX_ORDERS = { all: 64, each: 16 };
@@ -192,22 +193,25 @@ function isFull(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
+/** Bytes of a cached drawing beside its parts. */
+const OVERHEAD_BYTES = 200;
+
 /** Rough size of a row of facts. */
 const ROW_BYTES = 200;
 
 /** Caches drawings by the names of what they show, and makes each only once at a time. */
 export class Drawings {
   readonly #drawer: Drawer;
-  readonly #cached: BoundedCache<Drawing>;
+  readonly #cached: LRUCache<string, Drawing>;
   readonly #underWay = new Map<string, ReturnType<Drawer['draw']>>();
 
   constructor(drawer: Drawer, maxBytes: number) {
     this.#drawer = drawer;
-    this.#cached = new BoundedCache(
-      maxBytes,
-      ({ bytes, facts }, name) =>
+    this.#cached = new LRUCache({
+      maxSize: Math.max(1, Math.round(maxBytes)),
+      sizeCalculation: ({ bytes, facts }, name) =>
         OVERHEAD_BYTES + name.length + (bytes?.length ?? 0) + ROW_BYTES * (facts?.table.rows.length ?? 0),
-    );
+    });
   }
 
   /** @throws Failure OVERLOADED, OPERATION_TIMEOUT, BAD_USER_INPUT */

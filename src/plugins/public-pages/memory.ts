@@ -1,5 +1,6 @@
-import type { Config } from '../../config/config.ts';
-import { MB, spareBytes } from '../../config/memory-budget.ts';
+import type { PluginServices } from '../../plugin/index.ts';
+
+const MB = 1_000_000;
 
 /** Megabytes of a process's budget up to which PNGs are made by baseline code. */
 export const BASELINE_BUDGET_MB = 400;
@@ -16,8 +17,7 @@ const BASELINE_WASM = [
 ];
 
 /** Bounds of the memory that pictures take. */
-export function pictureBounds(config: Config) {
-  const each = spareBytes(config) / config.workers;
+export function pictureBounds({ processMb, spareBytes: each }: PluginServices['limits']) {
   const within = (least: number, most: number, bytes: number) =>
     Math.round(Math.min(most, Math.max(least, bytes)));
   return {
@@ -25,7 +25,7 @@ export function pictureBounds(config: Config) {
     waitingBytes: within(2 * MB, 64 * MB, each * 0.05),
     answerBytes: within(1.5 * MB, 4 * MB, each * 0.01),
     maxPixels: within(3e6, 12e6, (each * 0.1) / PIXEL_BYTES),
-    engineFlags: config.memoryMb / config.workers <= BASELINE_BUDGET_MB ? BASELINE_WASM : [],
+    engineFlags: processMb <= BASELINE_BUDGET_MB ? BASELINE_WASM : [],
     /** Of the cached drawings. */
     drawingBytes: within(MB, 16 * MB, each * 0.02),
   };

@@ -1,9 +1,5 @@
-import { isNonNullType, valueFromASTUntyped } from 'graphql';
-import type { ComposedGateway } from '../../gateway/plugin.ts';
-import { createPrices, type OperationPrice } from '../../graphql/request/own-requests.ts';
-import { jsonSchemaOf } from '../../graphql/schema/json-schema.ts';
-import { boundedName } from '../../shared/bounded-names.ts';
-import { nameAndPage } from '../../shared/source-names.ts';
+import { boundedName, type StartedServices } from '../../plugin/index.ts';
+import { nameAndPage } from './attribution.ts';
 import { FORMS, type Form, formsBeside } from './document-forms.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
 
@@ -31,16 +27,16 @@ const REFUSALS = {
   503: { description: 'The service or the gateway has no room; `Retry-After` says when to ask again.' },
 };
 
+type Price = Awaited<ReturnType<StartedServices['price']>>;
+
 /** Describes all public documents, each with its price, which is asked for once. */
 export function openApiOf(
-  { handle, config: { attribution } }: ComposedGateway,
+  { price, site: { attribution } }: StartedServices,
   current: () => ReadonlyMap<string, PublicDocument>,
 ) {
-  const priceOf = createPrices(handle);
-
   async function priced() {
-    const priced: { readonly document: PublicDocument; readonly price: OperationPrice }[] = [];
-    for (const document of current().values()) priced.push({ document, price: await priceOf(document) });
+    const priced: { readonly document: PublicDocument; readonly price: Price }[] = [];
+    for (const document of current().values()) priced.push({ document, price: await price(document) });
     return priced;
   }
 
@@ -86,7 +82,7 @@ const MARK_PARAMETER = {
   schema: { type: 'string', enum: ['present', 'absent'], default: 'absent' },
 };
 
-function itemOf(document: PublicDocument, form: Form, price: OperationPrice): object {
+function itemOf(document: PublicDocument, form: Form, price: Price): object {
   const { name, title, description } = document;
   const { limit: _, ...calls } = price ?? {};
   return {
@@ -111,16 +107,13 @@ function itemOf(document: PublicDocument, form: Form, price: OperationPrice): ob
 }
 
 function parametersOf({ variables }: PublicDocument): readonly object[] {
-  return variables.map(({ name, type, definition: { description, defaultValue } }) => {
-    const value = defaultValue === undefined ? {} : { default: valueFromASTUntyped(defaultValue) };
-    return {
-      name,
-      in: 'query',
-      required: isNonNullType(type) && defaultValue === undefined,
-      ...(description === undefined ? {} : { description: description.value }),
-      style: 'form',
-      explode: false,
-      schema: { ...jsonSchemaOf(type), ...value },
-    };
-  });
+  return variables.map(({ name, isRequired, description, usual, schema }) => ({
+    name,
+    in: 'query',
+    required: isRequired,
+    ...(description === null ? {} : { description }),
+    style: 'form',
+    explode: false,
+    schema: { ...schema, ...(usual === null ? {} : { default: usual.value }) },
+  }));
 }

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../../config/config.ts';
-import { isLoopback } from '../../config/origins.ts';
+import { isLoopback, type RouteHost } from '../../plugin/index.ts';
 
 /** A path under which a proxy serves this gateway, such as `/africa`; empty for none. */
 const PREFIX = /^(?:\/[\w~-][\w.~-]*)*$/;
@@ -10,8 +9,8 @@ const PREFIX = /^(?:\/[\w~-][\w.~-]*)*$/;
  * the request says, which anybody may forge.
  * @param about a page of ours that the request is about, whose address tells more than a proxy may
  */
-export function ownAddress(request: FastifyRequest, { publicUrl }: Config, about = ''): string {
-  if (publicUrl !== undefined) return publicUrl;
+export function ownAddress(request: FastifyRequest, { publicUrl }: RouteHost['site'], about = ''): string {
+  if (publicUrl !== null) return publicUrl;
   const named = pageOf(about);
   if (named !== null && named.host === request.host) return named.base;
   const prefix = String(request.headers['x-forwarded-prefix'] ?? '').replace(/\/$/, '');
@@ -19,22 +18,24 @@ export function ownAddress(request: FastifyRequest, { publicUrl }: Config, about
 }
 
 /** The origin of our own pages. */
-export const ownOrigin = (request: FastifyRequest, config: Config) =>
-  new URL(ownAddress(request, config)).origin;
+export const ownOrigin = (request: FastifyRequest, site: RouteHost['site']) =>
+  new URL(ownAddress(request, site)).origin;
+
+type Server = Pick<RouteHost, 'isLocal' | 'site'>;
 
 /**
  * False for a request that a page of another origin has sent, as far as browsers tell. On a loopback address, a page of
  * another name is none of ours either: its name was bound to the address later.
  */
-export function isOfOwnPage(request: FastifyRequest, config: Config): boolean {
+export function isOfOwnPage(request: FastifyRequest, server: Server): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;
-  if (site !== undefined) return site === 'same-origin' && isOwnName(request, config);
+  if (site !== undefined) return site === 'same-origin' && isOwnName(request, server);
   if (origin === undefined) return true;
-  return origin === ownOrigin(request, config) && isOwnName(request, config);
+  return origin === ownOrigin(request, server.site) && isOwnName(request, server);
 }
 
-const isOwnName = ({ hostname }: FastifyRequest, { host, publicUrl }: Config) =>
-  publicUrl !== undefined || !isLoopback(host) || isLoopback(hostname);
+const isOwnName = ({ hostname }: FastifyRequest, { isLocal, site }: Server) =>
+  site.publicUrl !== null || !isLocal || isLoopback(hostname);
 
 /** The host of a page's address, and what stands before its path; null if it is none. */
 function pageOf(address: string): { readonly host: string; readonly base: string } | null {

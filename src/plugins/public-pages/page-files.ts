@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { withFileLock } from '../../shared/file-lock.ts';
-import { checkedJson, readText, replaceFile } from '../../shared/text-files.ts';
+import type { Disk } from './disk.ts';
 import { PageTable, type PublicTerms } from './public-documents.ts';
 
 /** The trusted documents and the pages that name them: two files that belong together. */
@@ -26,21 +25,23 @@ const TrustedTable = z.record(z.string(), z.string(), 'must be {"<hash>": "<text
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** @throws FileError */
-export async function readPages({ published }: Pick<PageFiles, 'published'>): Promise<Table> {
-  return readTable(published, PageTable);
+/** @throws Error of the file */
+export async function readPages(disk: Disk, { published }: Pick<PageFiles, 'published'>): Promise<Table> {
+  return readTable(disk, published, PageTable);
 }
 
 /**
  * Checks that no page has its document by the name of another one that is about to be added: it would have two.
- * @throws FileError, PageRefusal
+ * @throws Error of the file, PageRefusal
  */
 export async function checkOperationName(
+  disk: Disk,
   files: PageFiles,
   name: string | undefined,
   id: string,
 ): Promise<void> {
-  const [trusted, published] = [await readTable(files.trusted, TrustedTable), await readPages(files)];
+  const trusted = await readTable(disk, files.trusted, TrustedTable);
+  const published = await readPages(disk, files);
   if (name === undefined || Object.hasOwn(trusted, id)) return;
   for (const [page, terms] of Object.entries(published))
     if ((terms as { readonly document?: unknown } | null)?.document === name)
@@ -59,11 +60,17 @@ export class PageRefusal extends Error {}
  * Adds pages and the documents that they name. Documents are written first, so that no page ever names one that isn't
  * there.
  * @param areNew true if none of the names may be taken
- * @throws FileError, and writes nothing, if one of the files is damaged
+ * @throws Error of a file that is damaged, and writes nothing
  * @throws PageRefusal, and writes nothing, if a name is taken, or there are too many pages
  */
-export function addPages(files: PageFiles, documents: Table, pages: Table, areNew = false): Promise<void> {
-  return changed(files, (trusted, published) => {
+export function addPages(
+  disk: Disk,
+  files: PageFiles,
+  documents: Table,
+  pages: Table,
+  areNew = false,
+): Promise<void> {
+  return changed(disk, files, (trusted, published) => {
     if (areNew) checkNew(published, pages);
     return [
       [files.trusted, trusted, { ...trusted, ...documents }],
@@ -86,16 +93,17 @@ function checkNew(published: Table, pages: Table): void {
  * @param isOwner true if the documents are there for pages alone: then those that no page names any more go as well
  * @param by takes it back only if it was published by them
  * @returns true if it was there
- * @throws FileError
+ * @throws Error of a file that is damaged
  */
 export async function removePage(
+  disk: Disk,
   files: PageFiles,
   name: string,
   isOwner: boolean,
   by?: string,
 ): Promise<boolean> {
   let isThere = false;
-  await changed(files, (trusted, published) => {
+  await changed(disk, files, (trusted, published) => {
     isThere = Object.hasOwn(published, name) && (by === undefined || publisherOf(published[name]) === by);
     if (!isThere) return [];
     const { [name]: _, ...pages } = published;
@@ -118,18 +126,20 @@ type Change = readonly [file: string, before: Table, after: Table];
 
 /** Reads both and writes what has changed, in their order, while no other process does. */
 function changed(
+  disk: Disk,
   files: PageFiles,
   changesOf: (trusted: Table, published: Table) => readonly Change[],
 ): Promise<void> {
-  return withFileLock(files.published, async () => {
-    const [trusted, published] = [await readTable(files.trusted, TrustedTable), await readPages(files)];
+  return disk.locked(files.published, async () => {
+    const trusted = await readTable(disk, files.trusted, TrustedTable);
+    const published = await readPages(disk, files);
     for (const [file, before, after] of changesOf(trusted, published)) {
       if (JSON.stringify(before) === JSON.stringify(after)) continue;
-      await replaceFile(file, `${JSON.stringify(after, null, 2)}\n`);
+      await disk.replace(file, `${JSON.stringify(after, null, 2)}\n`);
     }
   });
 }
 
-async function readTable(file: string, schema: z.ZodType<Table>): Promise<Table> {
-  return existsSync(file) ? checkedJson(schema, await readText(file), file) : {};
+async function readTable(disk: Disk, file: string, schema: z.ZodType<Table>): Promise<Table> {
+  return existsSync(file) ? disk.checkedJson(schema, await disk.readText(file), file) : {};
 }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
-import { escaped, FRAME, frameOf, type PictureFacts } from '../../shared/drawings.ts';
-import { type NamedSource, nameAndPage } from '../../shared/source-names.ts';
+import { type Drawing, escaped, FRAME, frameOf } from '../../plugin/index.ts';
+import { type NamedSource, nameAndPage } from './attribution.ts';
+
+type PictureFacts = NonNullable<Drawing['facts']>;
 
 /** Pixels of a page's pictures, one for each range of screen widths, so that text is never scaled down. */
 export const PAGE_WIDTHS = [960, 680, 480, 320] as const;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
-import { itemsOf } from '../../plugin/index.ts';
+import { definePlugin, itemsOf, type StartedServices } from '../../plugin/index.ts';
 import { BASELINE_BUDGET_MB } from './memory.ts';
 import type { PublicDocument } from './public-documents.ts';
 
@@ -43,35 +42,36 @@ export const publicPages = definePlugin({
       load: async () => (await import('./publish.ts')).addUnpublish,
     },
   ],
-  sample: async (env) => (await import('./sample.ts')).sampleIn(env),
+  sample: async (env, files) => (await import('./sample.ts')).sampleIn(env, files),
   open({ PUBLIC_DOCUMENTS: file, PUBLISHERS: named }, pluginHost) {
     if (file === undefined) return null;
-    let gateway: ComposedGateway;
+    let gateway: StartedServices;
     let isOpen = false;
     let served: Awaited<ReturnType<typeof import('./address-route.ts')['addressRoute']>> | undefined;
     return {
-      async start(composed) {
-        gateway = composed;
-        await (await import('./sample.ts')).openKeys(file, composed, pluginHost);
+      async start(started) {
+        gateway = started;
+        await (await import('./sample.ts')).openKeys(file, started, pluginHost);
       },
       http: {
         async routes(app, host) {
           const { addressRoute } = await import('./address-route.ts');
           const { isOfSandbox } = await import('./sample.ts');
           const { pageFiles } = await import('./page-files.ts');
-          const leaveOut = isOfSandbox(file) ? pluginHost.warn : null;
-          const pages = await addressRoute(app, gateway, host, { file, leaveOut });
+          const { files: disk } = pluginHost;
+          const leaveOut = isOfSandbox(disk, file) ? pluginHost.warn : null;
+          const pages = await addressRoute(app, gateway, host, { ...pluginHost, file, leaveOut });
           served = pages;
-          const publishers = isOfSandbox(file) ? null : named;
+          const publishers = isOfSandbox(disk, file) ? null : named;
           if (publishers?.length === 0) return;
           isOpen = true;
           const { publishingRoutes } = await import('./publishing-route.ts');
-          const files = pageFiles(gateway.config.trustedDocuments ?? '', file);
+          const files = pageFiles(gateway.documents.file ?? '', file);
           app.register(async (scope) => {
             host.asGraphql(scope);
             // With errors of its own.
             scope.register(async (own) =>
-              publishingRoutes(own, gateway, host, { files, publishers, served: pages }),
+              publishingRoutes(own, gateway, host, { disk, files, publishers, served: pages }),
             );
           });
         },

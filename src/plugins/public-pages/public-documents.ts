@@ -1,34 +1,22 @@
-import {
-  type DocumentNode,
-  type GraphQLInputType,
-  type GraphQLSchema,
-  getNullableType,
-  getVariableValues,
-  isEnumType,
-  isInputObjectType,
-  isInputType,
-  isListType,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  parse,
-  print,
-  typeFromAST,
-  type VariableDefinitionNode,
-  validate,
-  valueFromASTUntyped,
-} from 'graphql';
+import { hash } from 'node:crypto';
+import { Kind, OperationTypeNode, parse } from 'graphql';
 import { z } from 'zod';
-import { ConfigError } from '../../config/config.ts';
-import { sampleVariables } from '../../graphql/cost/samples.ts';
-import { tablesBySchema } from '../../graphql/request/answer-tables.ts';
-import { type PersistedTexts, sha256Of, type TrustedDocument } from '../../graphql/request/persisted.ts';
-import { watchFiles } from '../../graphql/request/trusted.ts';
-import { type AnswerTable, excerpt, Failure } from '../../plugin/index.ts';
-import { type PictureLook, presentKind } from '../../shared/drawings.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { numberOf } from '../../shared/exact-json.ts';
-import { checked, checkedJson, readText } from '../../shared/text-files.ts';
+import {
+  type AnswerTable,
+  type DrawingOrder,
+  excerpt,
+  Failure,
+  messageOf,
+  numberOf,
+  type PluginServices,
+  presentKind,
+} from '../../plugin/index.ts';
+import type { Disk } from './disk.ts';
+
+export type PictureLook = DrawingOrder['look'];
+
+type TrustedDocument = ReturnType<PluginServices['documents']['listed']>[number];
+type Operation = ReturnType<PluginServices['documents']['described']>[number];
 
 /** Parameters of an address that are no variables. */
 const LOOKS = ['theme', 'width', 'bare', 'bom', 'tips'] as const;
@@ -70,7 +58,7 @@ const PictureTerms = z.strictObject({
 });
 
 /** The name by which a page has its document. */
-export const documentIdOf = sha256Of;
+export const documentIdOf = (text: string): string => hash('sha256', text, 'hex');
 
 /** Names of pages in addresses. */
 export const PageName = z
@@ -104,7 +92,7 @@ export const PageTable = z.record(
 
 export type PublicTerms = z.output<typeof PageTerms>;
 
-type PublicVariable = ReturnType<typeof variableOf>;
+type PublicVariable = Operation['inputs'][number];
 
 export interface PublicDocument {
   readonly name: string;
@@ -119,15 +107,19 @@ export interface PublicDocument {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variables: readonly PublicVariable[];
+  readonly errorsOf: Operation['errorsOf'];
   /** Values of the required variables, to price the document with. */
   readonly sample: Readonly<Record<string, unknown>>;
   /** Null unless its answer has exactly one list. */
   readonly table: AnswerTable | null;
 }
 
+/** What a document needs to become public. */
+export type PageGateway = Pick<PluginServices, 'documents' | 'settingsError' | 'tables'>;
+
 interface Means {
-  readonly schema: GraphQLSchema;
-  readonly persisted: Pick<PersistedTexts, 'listed' | 'look'>;
+  readonly gateway: PageGateway;
+  readonly disk: Disk;
   readonly onProblem: (problem: unknown) => void;
   /** Warned of what is left out; if null, a document that can't be public fails the file. */
   readonly leaveOut: ((words: string) => void) | null;
@@ -136,27 +128,28 @@ interface Means {
 /**
  * Opens the public documents of a file, which is read again when it changes. A changed file with errors is reported, and
  * ignored.
- * @throws ConfigError if the file can't be read, or one of its documents can't be public, unless these are left out
+ * @throws Error of the settings if the file can't be read, or one of its documents can't be public, unless these are left out
  */
 export async function openPublicDocuments(
   path: string,
-  { schema, persisted, onProblem, leaveOut }: Means,
+  { gateway, disk, onProblem, leaveOut }: Means,
   lookMs?: number,
 ) {
+  const listed = gateway.documents;
   const read = async () => {
-    const { pages, errors } = await pagesIn(path).catch((cause: unknown) => {
-      throw new ConfigError(`PUBLIC_DOCUMENTS: ${messageOf(cause)}`, { cause });
+    const { pages, errors } = await pagesIn(disk, path).catch((cause: unknown) => {
+      throw gateway.settingsError(`PUBLIC_DOCUMENTS: ${messageOf(cause)}`, { cause });
     });
     // It is written after the documents that it names, so these are read after it.
-    await persisted.look();
-    const documents = documentsOf(pages, schema, persisted.listed);
+    await listed.look();
+    const documents = documentsOf(pages, gateway, listed.listed());
     const all = [...errors, ...documents.errors];
     if (all.length === 0) return pages;
-    if (leaveOut === null) throw new ConfigError(`PUBLIC_DOCUMENTS: ${[path, ...all].join('\n  ')}`);
+    if (leaveOut === null) throw gateway.settingsError(`PUBLIC_DOCUMENTS: ${[path, ...all].join('\n  ')}`);
     for (const error of all) leaveOut(`Left out of the public pages: ${error}`);
     return pages;
   };
-  const file = await watchFiles(path, read, onProblem, lookMs);
+  const file = await disk.watch(path, read, onProblem, lookMs);
   let seen: { readonly content: Pages; readonly trusted: readonly TrustedDocument[] } | undefined;
   let documents: ReadonlyMap<string, PublicDocument> = new Map();
   return {
@@ -165,10 +158,10 @@ export async function openPublicDocuments(
     /** A document that is no longer trusted is no longer public. */
     current() {
       const { content } = file;
-      const trusted = persisted.listed;
+      const trusted = listed.listed();
       if (content !== seen?.content || trusted !== seen.trusted) {
         seen = { content, trusted };
-        documents = documentsOf(content, schema, trusted).documents;
+        documents = documentsOf(content, gateway, trusted).documents;
       }
       return documents;
     },
@@ -178,12 +171,12 @@ export async function openPublicDocuments(
 
 type Pages = ReadonlyMap<string, PublicTerms>;
 
-function documentsOf(pages: Pages, schema: GraphQLSchema, listed: readonly TrustedDocument[]) {
+function documentsOf(pages: Pages, gateway: PageGateway, listed: readonly TrustedDocument[]) {
   const documents = new Map<string, PublicDocument>();
   const errors: string[] = [];
   for (const [name, terms] of pages) {
     try {
-      documents.set(name, publicDocument(name, terms, schema, listed));
+      documents.set(name, publicDocument(name, terms, gateway, listed));
     } catch (error) {
       errors.push(`${name}: ${messageOf(error)}`);
     }
@@ -192,13 +185,13 @@ function documentsOf(pages: Pages, schema: GraphQLSchema, listed: readonly Trust
 }
 
 /** Reads the terms of each page for itself. */
-async function pagesIn(path: string) {
+async function pagesIn(disk: Disk, path: string) {
   const pages = new Map<string, PublicTerms>();
   const errors: string[] = [];
-  const text = await readText(path);
-  for (const [name, terms] of Object.entries(checkedJson(PageTable, text, path))) {
+  const text = await disk.readText(path);
+  for (const [name, terms] of Object.entries(disk.checkedJson(PageTable, text, path))) {
     try {
-      const page = checked(PublicFile, { [name]: terms }, text, path)[name];
+      const page = disk.checked(PublicFile, { [name]: terms }, text, path)[name];
       if (page !== undefined) pages.set(name, page);
     } catch (error) {
       errors.push(messageOf(error));
@@ -211,15 +204,14 @@ async function pagesIn(path: string) {
 export function publicDocument(
   name: string,
   { document: meant, key, title, note, theme, picture }: PublicTerms,
-  schema: GraphQLSchema,
+  gateway: PageGateway,
   listed: readonly TrustedDocument[],
 ): PublicDocument {
-  const { trusted, document, operation } = findDocument(meant, listed);
-  const [error] = validate(schema, document);
-  if (error !== undefined) throw new Error(error.message);
-  const variables = variablesOf(schema, operation);
-  const operationName = operation.name?.value;
-  const tables = tablesBySchema(schema, document, operationName) ?? [];
+  const { trusted, description } = findDocument(meant, listed);
+  const [operation] = gateway.documents.described(trusted.text) as [Operation];
+  const variables = variablesOf(operation);
+  const operationName = operation.name;
+  const tables = gateway.tables({ body: { query: trusted.text, operationName }, search: '' }) ?? [];
   const [only] = tables.length === 1 ? tables : [];
   const unknown = Array.from(title?.matchAll(/\$(\w+)/g) ?? [], ([, word]) => word).find(
     (word) => !variables.some((one) => one.name === word),
@@ -229,7 +221,7 @@ export function publicDocument(
     name,
     key,
     title: title ?? null,
-    description: operation.description?.value ?? null,
+    description,
     note: note ?? null,
     theme,
     look: picture,
@@ -237,7 +229,8 @@ export function publicDocument(
     text: trusted.text,
     operationName,
     variables,
-    sample: sampleVariables(schema, operation),
+    errorsOf: operation.errorsOf,
+    sample: operation.sample,
     table: only ?? null,
   };
 }
@@ -251,7 +244,7 @@ function findDocument(meant: string, listed: readonly TrustedDocument[]) {
     const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
     const [only, ...otherOperations] = operations;
     const isMeant = only !== undefined && (trusted === byId || only.name?.value === meant);
-    return isMeant && otherOperations.length === 0 ? [{ trusted, document, operation: only }] : [];
+    return isMeant && otherOperations.length === 0 ? [{ trusted, operation: only }] : [];
   });
   const [first, ...otherMatches] = matches;
   if (first === undefined)
@@ -259,25 +252,20 @@ function findDocument(meant: string, listed: readonly TrustedDocument[]) {
   if (otherMatches.length > 0)
     throw new Error(`Several documents are called ${meant}: name one by its hash.`);
   if (first.operation.operation !== OperationTypeNode.QUERY) throw new Error(`${meant} is no query.`);
-  return first as { trusted: TrustedDocument; document: DocumentNode; operation: OperationDefinitionNode };
+  return { trusted: first.trusted, description: first.operation.description?.value ?? null };
 }
 
 /** @throws Error if one of them can't be a parameter of an address */
-function variablesOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
-  return variableDefinitions.map((definition) => variableOf(schema, definition));
-}
-
-function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
-  const name = definition.variable.name.value;
-  const type = typeFromAST(schema, definition.type);
-  if ((LOOKS as readonly string[]).includes(name))
-    throw new Error(`$${name} has the name of a parameter of addresses.`);
-  if (!isInputType(type)) throw new Error(`$${name} has a type that variables can't have.`);
-  const items = getNullableType(type);
-  const inner = isListType(items) ? getNullableType(items.ofType) : items;
-  if (isListType(inner) || isInputObjectType(inner))
-    throw new Error(`$${name} can't be written in an address: it must be a single value, or a list of them.`);
-  return { name, type, definition };
+function variablesOf({ inputs }: Operation): readonly PublicVariable[] {
+  for (const { name, value } of inputs) {
+    if ((LOOKS as readonly string[]).includes(name))
+      throw new Error(`$${name} has the name of a parameter of addresses.`);
+    if (value.kind === 'other')
+      throw new Error(
+        `$${name} can't be written in an address: it must be a single value, or a list of them.`,
+      );
+  }
+  return inputs;
 }
 
 /**
@@ -285,7 +273,7 @@ function variableOf(schema: GraphQLSchema, definition: VariableDefinitionNode) {
  * @returns the variables, and those of the parameters that give them
  * @throws Failure BAD_USER_INPUT
  */
-export function variablesIn({ variables }: PublicDocument, search: URLSearchParams, schema: GraphQLSchema) {
+export function variablesIn({ variables, errorsOf }: PublicDocument, search: URLSearchParams) {
   const given: Record<string, unknown> = {};
   const names = new Set(search.keys());
   if (search.size > MAX_PARAMETERS) throw refusal(`An address has up to ${MAX_PARAMETERS} parameters.`);
@@ -301,26 +289,24 @@ export function variablesIn({ variables }: PublicDocument, search: URLSearchPara
     }
     given[name] = readValue(variable, search.getAll(name));
   }
-  const definitions = variables.map(({ definition }) => definition);
-  const { errors } = getVariableValues(schema, definitions, given, { maxErrors: 5 });
-  if (errors !== undefined) throw refusal(excerpt(errors.map(({ message }) => message).join(' ')));
+  const errors = errorsOf(given);
+  if (errors.length > 0) throw refusal(excerpt(errors.join(' ')));
   const giving = new URLSearchParams([...search].filter(([name]) => Object.hasOwn(given, name)));
   return { variables: given, given: giving.toString() };
 }
 
-function readValue({ name, type }: PublicVariable, texts: readonly string[]): unknown {
-  const bare = getNullableType(type);
-  if (isListType(bare)) {
+function readValue({ name, isList, value }: PublicVariable, texts: readonly string[]): unknown {
+  if (isList) {
     const items = texts.flatMap((text) => text.split(',')).filter((text) => text !== '');
-    return items.map((item) => readScalar(name, getNullableType(bare.ofType), item));
+    return items.map((item) => readScalar(name, value, item));
   }
   const [only = '', ...rest] = texts;
   if (rest.length > 0) throw refusal(`The variable ${name} is given ${texts.length} times.`);
-  return readScalar(name, bare, only);
+  return readScalar(name, value, only);
 }
 
-function readScalar(name: string, type: GraphQLInputType, text: string): unknown {
-  const scalar = isEnumType(type) || !('name' in type) ? '' : type.name;
+function readScalar(name: string, { kind, name: type }: PublicVariable['value'], text: string): unknown {
+  const scalar = kind === 'scalar' ? type : '';
   if (scalar === 'Boolean') {
     if (text !== 'true' && text !== 'false') throw refusal(`The variable ${name} must be true or false.`);
     return text === 'true';
@@ -339,10 +325,9 @@ export function headingOf(
   if (title === null) return null;
   const heading = title.replaceAll(/\$(\w+)/g, (written, name) => {
     const variable = variables.find((one) => one.name === name);
-    const { defaultValue } = variable?.definition ?? {};
-    const value = given[name] ?? (defaultValue === undefined ? null : valueFromASTUntyped(defaultValue));
+    const value = given[name] ?? variable?.usual?.value ?? null;
     if (variable === undefined || value === null) return written;
-    const areCodes = String(variable.type).includes('CountryCode');
+    const areCodes = variable.type.includes('CountryCode');
     const words = [value].flat().map((one) => (areCodes ? countryName(String(one)) : String(one)));
     return new Intl.ListFormat('en').format(words);
   });
@@ -357,10 +342,9 @@ function countryName(code: string): string {
 }
 
 export function parametersInWords({ variables }: PublicDocument): readonly string[] {
-  const parameters = variables.map(({ name, type, definition: { defaultValue } }) => {
-    const usual = defaultValue === undefined ? '' : `, ${print(defaultValue)} if left out`;
-    return `${name}: ${type}${usual}`;
-  });
+  const parameters = variables.map(
+    ({ name, type, usual }) => `${name}: ${type}${usual === null ? '' : `, ${usual.text} if left out`}`,
+  );
   return [
     variables.length === 0
       ? 'What it asks for is fixed: its operation has no variables, so no parameter changes its countries or years.'

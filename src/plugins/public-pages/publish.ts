@@ -1,14 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { CommandError, formatted, graphqlIn } from '../../cli/formats.ts';
-import { settingsOf } from '../../cli/strange-settings.ts';
-import type { Config } from '../../config/config.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import type { CommandHost } from '../../gateway/plugin.ts';
-import { excerpt } from '../../plugin/index.ts';
-import { frameOf, type PictureLook } from '../../shared/drawings.ts';
-import { readText } from '../../shared/text-files.ts';
+import { type CommandHost, excerpt, frameOf } from '../../plugin/index.ts';
 import { checkedPage } from './checked-page.ts';
 import {
   addPages,
@@ -24,6 +17,7 @@ import {
   headingOf,
   PageName,
   PageTerms,
+  type PictureLook,
   type PublicTerms,
   pictureIn,
 } from './public-documents.ts';
@@ -53,7 +47,7 @@ const urlOption = () =>
     .env('PUBLIC_URL')
     .default('http://127.0.0.1:4000');
 
-export function addPublish(command: Command, { env, plugins }: CommandHost): void {
+export function addPublish(command: Command, host: CommandHost): void {
   command
     .argument('[file]', 'a file with one query')
     .option('--name <name>', 'its name in addresses; left out, that of the file')
@@ -67,35 +61,37 @@ export function addPublish(command: Command, { env, plugins }: CommandHost): voi
     .addHelpText('after', EXAMPLES)
     .action(async (file: string | undefined, options: PublishOptions) => {
       if (options.list) {
-        configOf(env, plugins);
-        return console.log(await listOf(filesFor(env), options.url));
+        settingsOf(host);
+        return console.log(await listOf(host, options.url));
       }
-      if (file === undefined) throw new CommandError('Name a file with one query, or say --list.');
-      console.log(await publish(file, options, env, plugins));
+      if (file === undefined) throw host.error('Name a file with one query, or say --list.');
+      console.log(await publish(file, options, host));
     });
 }
 
-export function addUnpublish(command: Command, { env, plugins }: CommandHost): void {
+export function addUnpublish(command: Command, host: CommandHost): void {
   command.argument('<name>', 'its name in addresses').action(async (name: string) => {
-    configOf(env, plugins);
-    console.log(await unpublish(name, filesFor(env)));
+    settingsOf(host);
+    console.log(await unpublish(name, host));
   });
 }
 
-async function listOf(files: OwnedFiles, url: string): Promise<string> {
-  const pages = Object.entries(await readPages(files));
+async function listOf(host: CommandHost, url: string): Promise<string> {
+  const files = filesFor(host);
+  const pages = Object.entries(await readPages(host.files, files));
   const rows = pages.map(([name, page]) => {
     const { key, title } = (page ?? {}) as { readonly key?: unknown; readonly title?: unknown };
     return [name, key, title ?? '', addressOf(name, url)];
   });
   const table = { path: 'pages', columns: ['name', 'key', 'title', 'address'], rows };
-  const words = rows.length === 0 ? 'There are no pages.\n' : formatted([table], 'table');
+  const words = rows.length === 0 ? 'There are no pages.\n' : host.formatted([table], 'table');
   return `${words}They are stored in ${files.published}`;
 }
 
-async function unpublish(name: string, files: OwnedFiles): Promise<string> {
-  if (!(await removePage(files, name, files.isSandbox)))
-    throw new CommandError(`There is no page ${JSON.stringify(name)} in ${files.published}.`);
+async function unpublish(name: string, host: CommandHost): Promise<string> {
+  const files = filesFor(host);
+  if (!(await removePage(host.files, files, name, files.isSandbox)))
+    throw host.error(`There is no page ${JSON.stringify(name)} in ${files.published}.`);
   const rest = files.isSandbox ? '' : ` Its document stays trusted (${files.trusted}).`;
   return `${name} is public no more (${files.published}).${rest}`;
 }
@@ -105,7 +101,7 @@ const addressOf = (name: string, url: string) => new URL(`c/${name}`, `${url.rep
 /**
  * Checks and prices a document, and writes it where the gateway finds it.
  * @returns the text to print
- * @throws CommandError if it can't be public
+ * @throws Error for the user if it can't be public
  */
 async function publish(
   file: string,
@@ -118,34 +114,30 @@ async function publish(
     key: ownKey,
     url,
   }: PublishOptions,
-  env: Env,
-  plugins: CommandHost['plugins'],
+  host: CommandHost,
 ): Promise<string> {
-  const text = await graphqlIn(await readText(file), file);
+  const disk = host.files;
+  const text = await host.graphqlIn(await disk.readText(file), file);
   if (!PageName.safeParse(name).success)
-    throw new CommandError(
-      `--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`,
-    );
-  const { isSandbox, ...files } = filesFor(env);
+    throw host.error(`--name: must be up to 64 letters, digits and dashes (got ${JSON.stringify(name)})`);
+  const { isSandbox, ...files } = filesFor(host);
   const key = isSandbox ? SANDBOX_PAGES_KEY : ownKey;
   const document = documentIdOf(text);
-  const picture = lookGiven(look);
+  const picture = lookGiven(look, host);
   const terms = PageTerms.safeParse({ document, key, title, note, theme, picture });
-  if (!terms.success) throw new CommandError(z.prettifyError(terms.error));
-  const { page, price } = await checked(name, terms.data, text, configOf(env, plugins), plugins).catch(
-    (error: Error) => {
-      throw new CommandError(`${file}: ${error.message}`);
-    },
-  );
-  await checkOperationName(files, page.operationName, document).catch((error: Error) => {
-    throw new CommandError(error.message);
+  if (!terms.success) throw host.error(z.prettifyError(terms.error));
+  const { page, price } = await checked(name, terms.data, text, settingsOf(host)).catch((error: Error) => {
+    throw host.error(`${file}: ${error.message}`);
   });
-  if (isSandbox) await ownFolder(sandboxFiles().folder);
-  await addPages(files, { [document]: text }, { [name]: writtenTerms(terms.data) });
+  await checkOperationName(disk, files, page.operationName, document).catch((error: Error) => {
+    throw host.error(error.message);
+  });
+  if (isSandbox) await ownFolder(sandboxFiles(disk).folder);
+  await addPages(disk, files, { [document]: text }, { [name]: writtenTerms(terms.data) });
   const address = addressOf(name, url);
   return [
     `${name} is public under the issued key ${key} (${files.published}). ${price}`,
-    ...(isSandbox ? [] : missingIn(env, key)),
+    ...(isSandbox ? [] : missingIn(host.env, key)),
     '',
     address,
     '',
@@ -154,14 +146,14 @@ async function publish(
 }
 
 /** Reads `picture.kind=map&picture.year=2010`, as in addresses. */
-function lookGiven(look: string): PictureLook {
+function lookGiven(look: string, host: CommandHost): PictureLook {
   const search = new URLSearchParams(look);
   const other = [...search.keys()].find((name) => !name.startsWith('picture.'));
-  if (other !== undefined) throw new CommandError(`--look: ${excerpt(other)} is no setting of the picture.`);
+  if (other !== undefined) throw host.error(`--look: ${excerpt(other)} is no setting of the picture.`);
   try {
     return pictureIn(search).picture;
   } catch (error) {
-    throw new CommandError(`--look: ${(error as Error).message}`);
+    throw host.error(`--look: ${(error as Error).message}`);
   }
 }
 
@@ -175,35 +167,28 @@ const NOT_HEEDED = [
   'PUBLISHERS',
 ];
 
-function configOf(env: Env, plugins: CommandHost['plugins']): Config {
-  const heeded = Object.entries(env).filter(([name]) => !NOT_HEEDED.includes(name));
-  // No store is needed, so none is touched.
-  return { ...settingsOf(Object.fromEntries(heeded), plugins, console.error), cacheUrl: 'memory:' };
-}
+const settingsOf = (host: CommandHost) => host.settings(console.error, NOT_HEEDED);
 
 /** Checks a page by a gateway of its own, which sends nothing. */
 async function checked(
   name: string,
   terms: PublicTerms,
   text: string,
-  config: Config,
-  plugins: CommandHost['plugins'],
+  { openUnasked }: ReturnType<typeof settingsOf>,
 ) {
-  const observer = { operation() {}, attempt() {}, problem() {} };
-  const gateway = await createGateway({ config, plugins, upstreamUrl: 'http://127.0.0.1', observer });
+  const { gateway, stop } = await openUnasked();
   try {
-    const { schema, handle } = gateway;
-    return await checkedPage(name, terms, text, { schema, handle, maxTokens: config.maxTokens });
+    return await checkedPage(name, terms, text, gateway);
   } finally {
-    await gateway.stop();
+    await stop();
   }
 }
 
 type OwnedFiles = PageFiles & { readonly isSandbox: boolean };
 
-function filesFor(env: Env): OwnedFiles {
+function filesFor({ env, files }: CommandHost): OwnedFiles {
   const isSandbox = OF_PAGES.every((one) => env[one] === undefined);
-  return { ...(isSandbox ? sandboxFiles() : ownFiles(env)), isSandbox };
+  return { ...(isSandbox ? sandboxFiles(files) : ownFiles(env)), isSandbox };
 }
 
 /** Settings that name no file get a new one here. */

@@ -1,16 +1,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ComposedGateway, HttpHost } from '../../gateway/plugin.ts';
-import { holderOfName } from '../../graphql/request/key-doors.ts';
 import {
-  explained,
-  type OwnReply,
-  ownRequest,
-  replyOf,
-  wholeAnswer,
-} from '../../graphql/request/own-requests.ts';
-import { errorBody, excerpt, Failure, type GatewayRequest, statusOfError } from '../../plugin/index.ts';
+  errorBody,
+  excerpt,
+  Failure,
+  type GatewayRequest,
+  type RouteHost,
+  type StartedServices,
+  statusOfError,
+} from '../../plugin/index.ts';
 import { checkedPage } from './checked-page.ts';
+import type { Disk } from './disk.ts';
 import { isOfOwnPage, ownOrigin } from './own-address.ts';
 import {
   addPages,
@@ -42,6 +42,7 @@ const OF_SANDBOX = 'sandbox';
 const PAGES_KEY = SANDBOX_PAGES_KEY;
 
 interface Publishing {
+  readonly disk: Disk;
   readonly files: PageFiles;
   /** Names of issued keys; null over the sandbox, where each demo key will do. */
   readonly publishers: readonly string[] | null;
@@ -54,18 +55,18 @@ interface Publishing {
  */
 export function publishingRoutes(
   app: FastifyInstance,
-  gateway: ComposedGateway,
-  host: HttpHost,
-  { files, publishers, served }: Publishing,
+  gateway: StartedServices,
+  host: RouteHost,
+  { disk, files, publishers, served }: Publishing,
 ): void {
-  const { config, problem } = host;
+  const { site, problem } = host;
   const isSandbox = publishers === null;
   const publisherNames = new WeakMap<FastifyRequest, string>();
   const nameOf = (request: FastifyRequest) => publisherNames.get(request) ?? '';
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('vary', 'Authorization, Origin');
-    if (!isOfOwnPage(request, config))
+    if (!isOfOwnPage(request, host))
       throw new Failure(
         'ORIGIN_NOT_ALLOWED',
         'Only pages of this gateway may publish here. If this is one, PUBLIC_URL has to be its address.',
@@ -73,7 +74,7 @@ export function publishingRoutes(
     const name =
       publishers === null
         ? ofSandbox(request, host.demoKeys)
-        : await publisherIn(request, gateway, publishers);
+        : await publisherIn(received(request, site), gateway, publishers);
     publisherNames.set(request, name);
   });
   app.setErrorHandler<FastifyError | Failure>((error, request, reply) => {
@@ -89,28 +90,27 @@ export function publishingRoutes(
 
   app.get('/c', async (request) => {
     const by = nameOf(request);
-    const pages = Object.entries(await readPages(files)).filter(([, page]) => publisherOf(page) === by);
+    const pages = Object.entries(await readPages(disk, files)).filter(([, page]) => publisherOf(page) === by);
     return { pages: pages.map(([name, page]) => ({ name, title: (page as { title?: unknown }).title })) };
   });
   app.post('/c', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const parsed = NewPage.safeParse(request.body);
     if (!parsed.success) throw new Failure('BAD_USER_INPUT', firstProblem(parsed.error));
     const { name, query, ...given } = parsed.data;
-    const { persisted, schema, handle } = gateway;
-    if (persisted.trusted !== null && !persisted.allows(query))
+    const { documents } = gateway;
+    if (documents.trusted() !== null && !documents.allows(query))
       throw new Failure('DOCUMENT_NOT_ALLOWED', 'Only trusted documents run here, and this is none.');
     const document = documentIdOf(query);
     const terms = { ...given, document, key: PAGES_KEY, by: nameOf(request) };
-    const checker = { schema, handle, maxTokens: config.maxTokens };
-    const { page, price } = await checkedPage(name, terms, query, checker).catch((error: Error) => {
+    const { page, price } = await checkedPage(name, terms, query, gateway).catch((error: Error) => {
       throw new Failure('BAD_USER_INPUT', excerpt(error.message));
     });
-    await checkReadable(received(request, config), gateway, page);
-    await checkOperationName(files, page.operationName, document);
-    await addPages(files, { [document]: query }, { [name]: writtenTerms(terms) }, true);
+    await checkReadable(received(request, site), gateway, page);
+    await checkOperationName(disk, files, page.operationName, document);
+    await addPages(disk, files, { [document]: query }, { [name]: writtenTerms(terms) }, true);
     await served.look();
     if (!served.current().has(name)) {
-      await removePage(files, name, isSandbox);
+      await removePage(disk, files, name, isSandbox);
       throw new Error(`The page ${name} is not served, since ${files.published} has an error.`);
     }
     reply.code(201);
@@ -118,7 +118,7 @@ export function publishingRoutes(
   });
   app.delete<{ Params: { name: string } }>('/c/:name', async (request, reply) => {
     const { name } = request.params;
-    if (!(await removePage(files, name, isSandbox, nameOf(request))))
+    if (!(await removePage(disk, files, name, isSandbox, nameOf(request))))
       return refuse(request, reply, 404, 'BAD_USER_INPUT', 'You have published no page of this name.');
     await served.look();
     return { name };
@@ -126,7 +126,7 @@ export function publishingRoutes(
 }
 
 /** @throws Failure for anybody without a demo key */
-function ofSandbox({ headers }: FastifyRequest, demoKeys: HttpHost['demoKeys']): string {
+function ofSandbox({ headers }: FastifyRequest, demoKeys: RouteHost['demoKeys']): string {
   const [, key] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   if (Object.values(demoKeys ?? {}).some((demoKey) => demoKey === key)) return OF_SANDBOX;
   throw new Failure('UNAUTHENTICATED', 'Over the sandbox, its demo keys may publish, and no others.');
@@ -137,17 +137,16 @@ function ofSandbox({ headers }: FastifyRequest, demoKeys: HttpHost['demoKeys']):
  * @throws Failure for any other key
  */
 async function publisherIn(
-  request: FastifyRequest,
-  gateway: ComposedGateway,
+  request: GatewayRequest,
+  gateway: StartedServices,
   publishers: readonly string[],
 ): Promise<string> {
   const { authorization = '' } = request.headers;
   if (authorization === '') throw new Failure('UNAUTHENTICATED', 'Send a key that may publish.');
-  // Checks all terms of the key.
-  await gateway.enter(received(request, gateway.config));
-  const { name: holder, isIssued } = await gateway.holderOf(authorization);
-  const name = publishers.find((one) => holderOfName(one) === holder);
-  if (isIssued && name !== undefined) return name;
+  await gateway.checkKey(request);
+  const { keyName } = await gateway.holderOf(authorization);
+  const name = publishers.find((one) => one === keyName);
+  if (name !== undefined) return name;
   throw new Failure('FORBIDDEN', 'This key may not publish: the operator names those that may (PUBLISHERS).');
 }
 
@@ -158,32 +157,41 @@ async function publisherIn(
  */
 async function checkReadable(
   own: GatewayRequest,
-  gateway: ComposedGateway,
+  gateway: StartedServices,
   { text: query, sample: variables }: PublicDocument,
 ): Promise<void> {
   const body = { query, variables };
-  checkReply(await explained(gateway.handle, body, { ...own, body }));
-  const headers = { ...JSON_HEADERS, 'x-explain': '1' };
-  const entered = await gateway.named(PAGES_KEY, { ...own, body, headers }).catch((error: unknown) => {
-    if (!(error instanceof Failure) || error.code !== 'KEY_EXPIRED') throw error;
+  checkReply(await gateway.explain(body, own));
+  const reply = await gateway.explain(body, { ...own, headers: JSON_HEADERS, keyName: PAGES_KEY });
+  if (reply.errors[0]?.extensions?.code === 'KEY_EXPIRED')
     throw new Failure(
       'BAD_USER_INPUT',
       `Pages run under the issued key ${PAGES_KEY}, and there is none: the operator has to create it.`,
     );
-  });
-  checkReply(replyOf((await wholeAnswer(gateway.handle, entered.request)).body));
+  checkReply(reply);
 }
 
 /** A request as the gateway reads it, by a page of the gateway's own. */
-function received(request: FastifyRequest, config: HttpHost['config']): GatewayRequest {
-  const { authorization = '', origin = ownOrigin(request, config) } = request.headers;
+function received(request: FastifyRequest, site: RouteHost['site']): GatewayRequest {
+  const { authorization = '', origin = ownOrigin(request, site) } = request.headers;
   const headers = { ...JSON_HEADERS, authorization, origin };
-  return ownRequest({}, { headers, requestId: request.id, address: request.ip });
+  const { signal } = new AbortController();
+  return {
+    method: 'POST',
+    headers,
+    search: '',
+    body: {},
+    signal,
+    requestId: request.id,
+    address: request.ip,
+  };
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
 
-function checkReply({ errors: [first] }: OwnReply): void {
+type Reply = Awaited<ReturnType<StartedServices['explain']>>;
+
+function checkReply({ errors: [first] }: Reply): void {
   if (first === undefined) return;
   const { extensions = {}, message } = first;
   const isKnown = statusOfError({ extensions }) !== 500;

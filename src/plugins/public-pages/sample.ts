@@ -3,12 +3,12 @@ import { lstat, mkdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { Kernel, PluginHost } from '../../gateway/plugin.ts';
-import type { PluginSample } from '../../plugin/definition.ts';
-import { packageFile } from '../../shared/own-version.ts';
-import { checkedJson, FileError, readText } from '../../shared/text-files.ts';
+import type { PluginDefinition, PluginHost, PluginServices } from '../../plugin/index.ts';
+import type { Disk } from './disk.ts';
 import { addPages, type PageFiles, readPages } from './page-files.ts';
 import { documentIdOf } from './public-documents.ts';
+
+type PluginSample = Awaited<ReturnType<NonNullable<PluginDefinition['sample']>>>;
 
 /** Name of the issued key of pages over the sandbox. */
 export const SANDBOX_PAGES_KEY = 'pages';
@@ -18,7 +18,7 @@ const Samples = z.record(z.string(), z.string());
 const SAMPLE_PAGE = 'life-expectancy';
 
 /** The documents of GraphiQL's tour by name, written by the build. */
-const SAMPLES = packageFile('dist/graphiql/pages/samples.json');
+const SAMPLES = 'dist/graphiql/pages/samples.json';
 
 /** Over the sandbox, public pages are on unless one of these is set. */
 export const OF_PAGES = [
@@ -32,8 +32,8 @@ export const OF_PAGES = [
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** In a folder of this user and this checkout, so that `publish` can add to them. */
-export function sandboxFiles(): PageFiles & { readonly folder: string } {
-  const checkout = documentIdOf(packageFile('')).slice(0, 12);
+export function sandboxFiles(disk: Disk): PageFiles & { readonly folder: string } {
+  const checkout = documentIdOf(disk.ofPackage('')).slice(0, 12);
   const folder = join(tmpdir(), `country-graph-${process.getuid?.() ?? 'user'}-${checkout}`);
   return {
     folder,
@@ -43,16 +43,16 @@ export function sandboxFiles(): PageFiles & { readonly folder: string } {
 }
 
 /** Settings for public pages over the sandbox; null if the operator has their own, or the pages are not built. */
-export async function sampleIn(env: Env): Promise<PluginSample | null> {
+export async function sampleIn(env: Env, disk: Disk): Promise<PluginSample> {
   const isOwn = OF_PAGES.some((name) => env[name] !== undefined);
   const isPlain = env.MEMORY_MB === undefined && env.SUBGRAPH_PREFIX === undefined && env.MCP !== 'on';
   const isFit = (env.CACHE_URL ?? 'memory:') === 'memory:' && (env.WORKERS ?? '1') === '1';
-  if (isOwn || !isFit || !isPlain || !existsSync(SAMPLES)) return null;
-  const files = sandboxFiles();
+  if (isOwn || !isFit || !isPlain || !existsSync(disk.ofPackage(SAMPLES))) return null;
+  const files = sandboxFiles(disk);
   let damage: string;
   try {
     await ownFolder(files.folder);
-    damage = await addSamples(files);
+    damage = await addSamples(disk, files);
   } catch {
     // Without a folder for them, the sandbox has no pages.
     return null;
@@ -70,16 +70,17 @@ export async function sampleIn(env: Env): Promise<PluginSample | null> {
 }
 
 /** Returns a sentence on what was set aside, since it was damaged: nobody has chosen these files. */
-async function addSamples(files: PageFiles): Promise<string> {
-  const texts = Object.entries(checkedJson(Samples, await readText(SAMPLES), SAMPLES));
+async function addSamples(disk: Disk, files: PageFiles): Promise<string> {
+  const samples = disk.ofPackage(SAMPLES);
+  const texts = Object.entries(disk.checkedJson(Samples, await disk.readText(samples), samples));
   const documents = Object.fromEntries(texts.map(([, text]) => [documentIdOf(text), text]));
   const pages = texts.map(([name, text]) => [name, { document: documentIdOf(text), key: SANDBOX_PAGES_KEY }]);
-  const add = () => addPages(files, documents, Object.fromEntries(pages));
+  const add = () => addPages(disk, files, documents, Object.fromEntries(pages));
   try {
     await add();
     return '';
   } catch (error) {
-    if (!(error instanceof FileError)) throw error;
+    if (!disk.isFileError(error)) throw error;
     const damaged = [files.trusted, files.published].filter((file) => existsSync(file));
     for (const file of damaged) await rename(file, `${file}.damaged`);
     await add();
@@ -101,17 +102,21 @@ interface Desk {
 }
 
 /** True for the files of the sandbox, which no operator has named. */
-export const isOfSandbox = (published: string) => published === sandboxFiles().published;
+export const isOfSandbox = (disk: Disk, published: string) => published === sandboxFiles(disk).published;
 
 /** Creates the key of the sandbox's pages; warns the operator of any other that is missing. */
-export async function openKeys(published: string, kernel: Kernel, { warn }: PluginHost): Promise<void> {
-  const desk = kernel.api<{ readonly desk: Desk }>('issued-keys')?.desk;
+export async function openKeys(
+  published: string,
+  { api }: PluginServices,
+  { files, warn }: PluginHost,
+): Promise<void> {
+  const desk = api<{ readonly desk: Desk }>('issued-keys')?.desk;
   if (desk === undefined) return;
-  const pages = Object.values(await readPages({ published }).catch(() => ({})));
+  const pages = Object.values(await readPages(files, { published }).catch(() => ({})));
   for (const name of new Set(pages.map((page) => (page as { readonly key?: unknown } | null)?.key))) {
     // An unreachable store is no reason for a warning.
     if (typeof name !== 'string' || (await desk.newest(name).catch(() => ({}))) !== null) continue;
-    if (name === SANDBOX_PAGES_KEY && isOfSandbox(published)) await desk.create({ name });
+    if (name === SANDBOX_PAGES_KEY && isOfSandbox(files, published)) await desk.create({ name });
     else warn(`PUBLIC_DOCUMENTS: there is no issued key ${name}. Make it: country-graph keys create ${name}`);
   }
 }
