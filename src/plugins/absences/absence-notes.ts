@@ -93,6 +93,8 @@ function reasonOf(outcome: CameFigures | Error | undefined): AbsenceReason | nul
 
 function* reasonsOf(asked: RowsAsked, outcomeOf: OutcomeOf): Iterable<AbsenceReason | null> {
   const { countryCodes, metricKeys } = asked.filter;
+  // Then nothing is missing, whatever the other list names.
+  if (countryCodes?.length === 0 || metricKeys?.length === 0) return;
   const [codes, keys] = asked.names();
   if (metricKeys?.some((key) => !keys.includes(key))) yield 'UNKNOWN_INDICATOR';
   if (countryCodes?.some((code) => !codes.includes(code))) yield 'NOT_OFFERED';

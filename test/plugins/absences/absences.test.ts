@@ -172,6 +172,9 @@ describe('an answer that tells why it has no figure', () => {
       ]),
     );
     expect([absences, calls]).toEqual([expect.objectContaining({ length: 7 }), 0]);
+    // Nothing is missing where nothing is asked for.
+    for (const names of ['countryCodes: [], metricKeys: ["nope"]', 'countryCodes: ["UG"], metricKeys: []'])
+      expect((await program.why(`{ observations(${names}) { value } }`)).absences).toEqual([]);
   });
 
   const refusing = (status: number) => ({
