@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { GraphQLError } from 'graphql';
-import type { AnswerTable, tablesInAnswer } from '../graphql/request/answer-tables.ts';
+import type { AnswerTable, listed } from '../graphql/request/answer-tables.ts';
 import { arrowWriter } from '../shared/arrow.ts';
 import { cellText, csvLine, jsonLine } from '../shared/cells.ts';
 import { messageOf } from '../shared/errors.ts';
@@ -84,7 +84,7 @@ export function graphqlError(error: unknown, file: string, text: string, linesBe
   return fileErrorAt(file, 'no GraphQL', at, `${messageOf(error)}, at ${shownLine(text, at)}`);
 }
 
-type ListedTable = ReturnType<typeof tablesInAnswer>[number];
+type ListedTable = ReturnType<typeof listed>[number];
 
 /** Column for the list of a row, if there are several lists. */
 const LIST = 'list';

@@ -62,6 +62,7 @@ function addQuery(program: Command, host: Surroundings): void {
     )
     .option('--out <file>', 'write to a file, which stays as it was unless all went well')
     .option('--absences', 'say why what is absent is: the reasons go to standard error')
+    .option('--wide', 'rows with a column for each year, or other period')
     .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
     .addHelpText('after', EXAMPLES.query)
     .action(

@@ -1,9 +1,16 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { readAttribution } from '../config/config.ts';
 import type { CommandHost } from '../gateway/plugin.ts';
-import { TooManyFields, tablesInAnswer, tablesSeen } from '../graphql/request/answer-tables.ts';
+import {
+  type AnswerTable,
+  listed,
+  TooManyFields,
+  tablesBySchema,
+  tablesSeen,
+} from '../graphql/request/answer-tables.ts';
 import { ownRequest } from '../graphql/request/own-requests.ts';
 import { wholeBody } from '../graphql/request/responses.ts';
+import { taken } from '../shared/async/turns.ts';
 import { BYTE_ORDER_MARK } from '../shared/cells.ts';
 import { parseExactly } from '../shared/exact-json.ts';
 import { nameAndPage } from '../shared/source-names.ts';
@@ -24,6 +31,8 @@ interface QueryOptions {
   readonly key?: string;
   readonly format: 'json' | 'arrow' | Parameters<typeof formatted>[1];
   readonly bom?: true;
+  /** A column for each period. */
+  readonly wide?: true;
   /** Asks for the reasons of what is absent. */
   readonly absences?: true;
   /** File in place of standard output. */
@@ -137,9 +146,10 @@ function isAnswer(value: unknown): value is Partial<GivenAnswer> {
  * @throws CommandError if nothing could be asked, or nothing was answered
  */
 export async function query(question: Question, options: QueryOptions, host: Surroundings) {
-  const { url, format, bom, out } = options;
+  const { url, format, bom, wide, out } = options;
   const document = withOperation(() => parse(question.query));
   if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
+  if (wide) await checkWide(format, document, question.operationName);
   const notes: string[] = [];
   const { answer, schema, attribution } =
     url === undefined
@@ -170,9 +180,22 @@ export async function query(question: Question, options: QueryOptions, host: Sur
 const NO_ROWS =
   'Nothing is written: in rows, what failed would look absent. --format json shows what has come.';
 
+/** @throws CommandError before anything is asked */
+async function checkWide(
+  format: QueryOptions['format'],
+  document: DocumentNode,
+  operationName: string | undefined,
+): Promise<void> {
+  if (format === 'json') throw new CommandError('--wide is for rows: --format csv, table, ndjson or arrow.');
+  const { openSchema } = await import('../gateway/open-schema.ts');
+  const schema = await openSchema();
+  const tables = withOperation(() => tablesBySchema(schema, document, operationName)) ?? [];
+  for (const { wide } of tables) if (typeof wide === 'string') throw new CommandError(wide);
+}
+
 /** @param ownSchema null for the answer of a gateway whose schema isn't known */
 async function writtenBy(
-  { format, bom }: QueryOptions,
+  { format, bom, wide }: QueryOptions,
   document: DocumentNode,
   operationName: string | undefined,
   data: unknown,
@@ -181,16 +204,19 @@ async function writtenBy(
   if (format === 'json') return `${JSON.stringify(data ?? null, null, 2)}\n`;
   const { openSchema } = await import('../gateway/open-schema.ts');
   const schema = ownSchema ?? (await openSchema());
-  if (format === 'arrow')
-    return arrowOf(
-      withOperation(() => tablesSeen(document, operationName, data, schema)),
-      data,
-    );
-  const rows = formatted(
-    withOperation(() => tablesInAnswer(document, operationName, data, schema)),
-    format,
+  const tables = withOperation(() => tablesSeen(document, operationName, data, schema)).map((table) =>
+    wide ? wideTable(table, data) : table,
   );
+  if (format === 'arrow') return arrowOf(tables, data);
+  const rows = formatted(listed(tables, data), format);
   return bom ? `${BYTE_ORDER_MARK}${rows}` : rows;
+}
+
+function wideTable(table: AnswerTable, data: unknown): AnswerTable {
+  const { path, wide } = table;
+  if (typeof wide === 'string') throw new CommandError(wide);
+  const { columns, rows } = taken(wide(data as Parameters<typeof wide>[0]));
+  return { path, columns, rows: () => rows, wide };
 }
 
 /** Turns errors of the operation into errors of the command. */

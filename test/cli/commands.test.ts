@@ -108,6 +108,14 @@ describe('query', () => {
     expect([stdout, code]).toEqual([expected, 0]);
   });
 
+  it('country-graph query writes a column for each year where that is asked for', async () => {
+    const query =
+      '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], fromYear: 2022, toYear: 2023) { country { code } year value } }';
+    const { stdout, code } = await run([query, '--format', 'csv', '--wide']);
+    expect(stdout).toMatch(/^country\.code,2022,2023\r\nKE,\d+,\d+\r\nNG,\d+,\d+\r\n$/);
+    expect(code).toBe(0);
+  });
+
   it('country-graph query begins CSV with a byte order mark where that is asked for, and no cell with a formula', async () => {
     const rows = (body: { data: object[] }) => ({
       ...body,
@@ -197,6 +205,12 @@ describe('query', () => {
     ['no operation', ['{ health {'], /^The operation can't be read: Syntax Error/],
     ['no variables', ['{ health { status } }', '--variables', 'x'], /^--variables must be JSON\.\n$/],
     ['no format', ['{ health { status } }', '--format', 'xml'], /json, table, csv, ndjson, arrow/],
+    ['years as columns of JSON', ['{ health { status } }', '--wide'], /^--wide is for rows: /],
+    [
+      'years as columns, and none selected',
+      ['{ countries { code } }', '--format', 'csv', '--wide'],
+      /^A wide table has a column for each year/,
+    ],
     ['a mark for JSON', ['{ health { status } }', '--bom'], /^--bom is for --format csv\.\n$/],
     ['no address', ['{ health { status } }', '--url', 'ftp://x'], /^--url must be an http/],
     [

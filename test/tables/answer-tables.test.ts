@@ -1,9 +1,11 @@
-import { parse } from 'graphql';
+import { type DocumentNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { formatted } from '../../src/cli/formats.ts';
-import { tablesInAnswer } from '../../src/graphql/request/answer-tables.ts';
+import { listed, tablesSeen } from '../../src/graphql/request/answer-tables.ts';
 import { parseExactly } from '../../src/shared/exact-json.ts';
 
+const tablesInAnswer = (document: DocumentNode, operationName: string | undefined, data: unknown) =>
+  listed(tablesSeen(document, operationName, data, null), data);
 const tables = (text: string, data: unknown, operationName?: string) =>
   tablesInAnswer(parse(text), operationName, data);
 

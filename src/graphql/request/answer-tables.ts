@@ -15,6 +15,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { ColumnKind, TableColumn } from '../../shared/arrow.ts';
+import type { Steps } from '../../shared/async/turns.ts';
+import { type WideTable, whyNotWide, widened } from '../../shared/wide-tables.ts';
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
@@ -149,6 +151,13 @@ export interface AnswerTable {
    * @param isTaken true if items of the outermost list may be dropped from the data once their rows are made
    */
   readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
+  /** The same with a column for each year, or other period; or why there can't be one. */
+  readonly wide: string | ((data: JsonFields, isTaken?: boolean) => Steps<WideTable>);
+}
+
+function answerTable(path: string, columns: readonly TableColumn[], rows: AnswerTable['rows']): AnswerTable {
+  const why = whyNotWide(columns);
+  return { path, columns, rows, wide: why ?? ((data, isTaken) => widened(columns, rows(data, isTaken))) };
 }
 
 interface Leaf extends TableColumn {
@@ -171,7 +180,7 @@ function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
   const tables = listsIn(fields, { path: [], prefix: '', objects: [], steps: [] });
   if (tables.length > 0) return tables;
   const leaves = leavesOf(fields, '', []);
-  return [{ path: '', columns: leaves, rows: (data) => [cellsOf(leaves, data)] }];
+  return [answerTable('', leaves, (data) => [cellsOf(leaves, data)])];
 }
 
 /**
@@ -202,14 +211,9 @@ export function tablesSeen(
   return tablesOf(listsSeen(fieldsIn(document, operation, schema), [data]));
 }
 
-/** As {@link tablesSeen}, with the rows. */
-export function tablesInAnswer(
-  document: DocumentNode,
-  operationName: string | undefined,
-  data: unknown,
-  schema: GraphQLSchema | null = null,
-): { readonly path: string; readonly columns: readonly string[]; readonly rows: readonly unknown[][] }[] {
-  return tablesSeen(document, operationName, data, schema).map(({ path, columns, rows }) => ({
+/** Tables with the names of their columns, and all their rows. */
+export function listed(tables: readonly AnswerTable[], data: unknown) {
+  return tables.map(({ path, columns, rows }) => ({
     path,
     columns: columns.map(({ name }) => name),
     rows: Array.from(rows(data as JsonFields), (row) => [...row]),
@@ -239,11 +243,8 @@ function listsIn(fields: readonly AnswerField[], place: ListPlace): AnswerTable[
 }
 
 function tableOf(path: string, steps: readonly Step[]): AnswerTable {
-  return {
-    path,
-    columns: steps.flatMap(({ leaves }) => leaves),
-    rows: (data, isTaken = false) => rowsOf(steps, 0, data, [], isTaken),
-  };
+  const columns = steps.flatMap(({ leaves }) => leaves);
+  return answerTable(path, columns, (data, isTaken = false) => rowsOf(steps, 0, data, [], isTaken));
 }
 
 function* rowsOf(

@@ -42,8 +42,13 @@ export async function writtenAs(
   const errorList = Array.isArray(errors) ? errors : [];
   if (table === null || !isObject(data) || (errorList.length > 0 && isNothing(data)))
     return varied({ ...response, status: errorList.length > 0 ? statusOfError(errorList[0]) : status });
-  const writer = await format.open(table.columns);
-  const chunks = chunksOf(written(table, data, writer), turns, LONGER * maxAnswerBytes);
+  const { wide } = table;
+  const isTurned = format.isWide && typeof wide !== 'string';
+  const { columns, rows } = isTurned
+    ? await turns.sliced(wide(data, true))
+    : { columns: table.columns, rows: table.rows(data, true) };
+  const writer = await format.open(columns);
+  const chunks = chunksOf(written(rows, writer), turns, LONGER * maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
   const sent = await beginning(chunks, body.length * PARSED_TIMES);
   return { status, headers: withFacts(headers, errorList.length, extensions), body: sent };
@@ -77,12 +82,11 @@ async function* continued(
 }
 
 function* written(
-  { rows }: AnswerTable,
-  data: Parameters<AnswerTable['rows']>[0],
+  rows: Iterable<readonly unknown[]>,
   writer: TableWriter,
 ): Generator<Uint8Array | undefined> {
   let count = 0;
-  for (const row of rows(data, true)) {
+  for (const row of rows) {
     writer.add(row);
     count += 1;
     if (count % STEP_ROWS === 0) yield writer.waiting() >= CHUNK_BYTES ? writer.take() : undefined;
@@ -188,6 +192,8 @@ export function* parsedInSteps(text: string): Steps<unknown> {
 
 interface TableFormat {
   readonly contentType: string;
+  /** True for a column for each period. */
+  readonly isWide?: boolean;
   /** Loads the modules that the format needs. */
   readonly open: (columns: AnswerTable['columns']) => Promise<TableWriter>;
 }
@@ -240,14 +246,15 @@ function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = '')
 /** Null if the client accepts no table, or JSON as gladly. */
 export function tableFormatFor(accepts: string | undefined): TableFormat | null {
   if (accepts === undefined) return null;
-  return formatLiked(
-    accepts,
-    (name, parameters) =>
-      formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name),
-  );
+  return formatLiked(accepts, (name, parameters) => {
+    const format = formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name);
+    if (format === null || !parameters.includes(WIDE)) return format;
+    return { ...format, isWide: true, contentType: `${format.contentType}; ${WIDE}` };
+  });
 }
 
 const MARKED = 'bom=present';
+const WIDE = 'shape=wide';
 
 function formatOf(name: string): TableFormat | null {
   return Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;

@@ -31,6 +31,7 @@ export async function tabled(
   if (format === null) return next(request);
   const table = tableFor(request, gateway);
   if (typeof table === 'string') return refused(table, request);
+  if (format.isWide && typeof table?.wide === 'string') return refused(table.wide, request);
   const response = await next(
     new ChangedRequest(request, { headers: acceptingInstead(request.headers, JSON_ANSWER) }),
   );
