@@ -41,6 +41,7 @@ import { canMap, drawnOf, inWords, shownAs } from './chart/shown.ts';
 import { staticPageOf } from './chart/static-page.ts';
 import { alone, ofScope, withoutMembers } from './chart/subjects.ts';
 import { svgElement } from './chart/svg-element.ts';
+import { ranked, writtenTable } from './chart/written-table.ts';
 import type { Look } from './looks.ts';
 import { pagesOf, setAttribution, setCachedNames, setSourceNames } from './source-names.ts';
 
@@ -67,6 +68,7 @@ interface Subject {
   /** Names of its lines; null if it has none. */
   readonly names: readonly string[] | null;
   readonly figures: readonly Figure[];
+  readonly isRanking: boolean;
   readonly said: Omit<PictureFacts, 'metadata' | 'table' | 'leftOut' | 'pages' | 'image' | 'sizes'>;
   /** @param remarks further notes */
   draw(at: At, ...remarks: string[]): Poster | null;
@@ -95,6 +97,7 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
   return {
     names,
     figures: figuresOf(picture, shown),
+    isRanking: shown === 'ranking',
     said: {
       title: picture.title,
       subtitle: subtitleOfPicture(picture, shown),
@@ -106,8 +109,8 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
     },
     draw(at, ...remarks) {
       const remarked = { ...picture, remarks: [...(picture.remarks ?? []), ...remarks] };
-      const { focus, isShared } = look;
-      return posterOf(remarked, shown, chosenOf(look), isSynthetic, { focus, isShared }, at);
+      const { focus, isShared, axis } = look;
+      return posterOf(remarked, shown, chosenOf(look), isSynthetic, { focus, isShared, axis }, at);
     },
   };
 }
@@ -125,6 +128,7 @@ function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | n
   return {
     names: null,
     figures,
+    isRanking: false,
     said: { title, subtitle, notes, words: wordsOf(pairs, x, y), otherPictures: [] },
     draw(at, ...further) {
       const { width, colours } = at;
@@ -146,17 +150,24 @@ function lookOf({ indicator: _, ...given }: PictureLook): Look {
 }
 
 function factsOf(
-  { figures, said, draw }: Subject,
+  { figures, isRanking, said, draw }: Subject,
   { heading = null, widths = [] }: DrawingOrder,
   undrawn: string,
 ): PictureFacts {
-  const { columns, rows } = readableTableOf(figures);
+  const read = readableTableOf(figures);
+  const table = isRanking ? ranked(read) : read;
+  const { columns, rows } = table;
+  const { areNumbers, textOf } = writtenTable(table);
   const pages = [...pagesOf(figures)];
   return {
     ...said,
     metadata: metadataOf(figures),
     notes: undrawn === '' ? said.notes : [...said.notes, `No figures of any country: ${undrawn}.`],
-    table: { columns, rows: rows.slice(0, MAX_ROWS) },
+    table: {
+      columns,
+      areNumbers,
+      rows: rows.slice(0, MAX_ROWS).map((row) => columns.map((_, i) => textOf(row, i))),
+    },
     leftOut: Math.max(0, rows.length - MAX_ROWS),
     image: imageSize(draw({ width: USUAL_WIDTH, colours: LIGHT, isBare: false, heading })),
     pages,
@@ -169,7 +180,7 @@ function factsOf(
 
 /** The picture as one page, for who saves it. */
 function fileOf(
-  { said: { title, subtitle, words, notes }, figures, draw }: Subject,
+  { said: { title, subtitle, words, notes }, figures, isRanking, draw }: Subject,
   { heading = null, theme, note = null, file }: DrawingOrder,
 ): string {
   return staticPageOf({
@@ -179,6 +190,7 @@ function fileOf(
     notes: [...(note === null ? [] : [note]), ...notes],
     pages: [...pagesOf(figures)],
     figures,
+    isRanking,
     name: file?.name ?? 'figures',
     from: file?.from ?? null,
     theme,

@@ -22,6 +22,8 @@ export interface PictureLook {
   readonly removed?: readonly string[] | undefined;
   /** True if small pictures share a scale. */
   readonly isShared?: boolean | undefined;
+  /** Where the axis of lines begins; left out to let their values decide. */
+  readonly axis?: 'zero' | 'data' | undefined;
   /** Whole countries, or places within them. */
   readonly scope?: 'ALL' | 'NATIONAL' | 'PLACES' | undefined;
 }
@@ -96,7 +98,12 @@ export interface PictureFacts {
   /** The picture for those who don't see it. */
   readonly words: string;
   readonly notes: readonly string[];
-  readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
+  /** As it is read. */
+  readonly table: {
+    readonly columns: readonly string[];
+    readonly areNumbers: readonly boolean[];
+    readonly rows: readonly (readonly string[])[];
+  };
   readonly leftOut: number;
   /** Pixels of the PNG with its title and notes, at the usual width. */
   readonly image: { readonly width: number; readonly height: number };

@@ -123,6 +123,17 @@ describe('a public document', () => {
     expect(program.problems).toEqual([]);
   });
 
+  it('a public document has an icon for the tabs of browsers', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    expect(await (await program.at('/c/bars')).text()).toContain('<link rel="icon" href="favicon.ico">');
+    for (const path of ['/c/favicon.ico', '/favicon.ico']) {
+      const icon = await program.at(path);
+      expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    }
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('a public document has the data that its operation has by /graphql', async () => {
     await using program = await openPublishing();
     const key = await program.issue({ name: 'page' });

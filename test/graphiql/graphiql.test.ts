@@ -83,6 +83,14 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
       .toMatch(/officialName[\s\S]*offices|offices[\s\S]*officialName/);
   });
 
+  it('GraphiQL closes tabs by buttons that a finger hits, and names its icons in words', async () => {
+    const { page } = sceneOf();
+    const box = await page.getByRole('button', { name: 'Close Tab' }).first().boundingBox();
+    expect([box?.width, box?.height].map((size) => (size ?? 0) >= 24)).toEqual([true, true]);
+    const titles = await page.locator('svg > title').allTextContents();
+    expect(titles.filter((title) => /\bicon\b/.test(title))).toEqual([]);
+  });
+
   it('GraphiQL lays an operation and its variables out, comments included', async () => {
     const { page } = sceneOf();
     await write(page, 'query A($codes:[CountryCode!]){countries(codes:$codes){name}}');

@@ -10,6 +10,7 @@ const CHOSEN: Look = {
   kind: 'ranking',
   isLog: true,
   isShared: true,
+  axis: 'zero',
   measure: 'index',
   base: 2000,
   year: 2010,

@@ -21,6 +21,12 @@ const MEASURES: Readonly<Record<Look['measure'], string>> = {
   percent: 'percent',
 };
 
+/** Where an axis begins, if that is not left to the values. */
+const FROM = [
+  ['zero', 'linear, from zero'],
+  ['data', 'linear, from the least'],
+] as const;
+
 interface ControlsProps {
   readonly picture: LinesPicture | BarsPicture;
   /** The same with figures of places and of whole countries, as far as there are both. */
@@ -49,6 +55,12 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
   const isOverTime = shown === 'lines' || shown === 'small-pictures';
   const years = isLines ? yearsIn(picture) : [];
   const isPositive = isLines && picture.figures.every(({ value }) => value > 0);
+  const canBeLog = (isPositive || look.isLog) && (look.measure === 'value' || look.measure === 'index');
+  const scales = [
+    ['linear', 'linear'] as const,
+    ...(shown === 'lines' ? FROM : []),
+    ...(canBeLog ? [['log', 'logarithmic'] as const] : []),
+  ];
   return (
     <div className="controls how">
       {kinds.length > 1 && (
@@ -78,15 +90,14 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
               choose={(base) => change({ base: Number(base) })}
             />
           )}
-          {(isPositive || look.isLog) && (look.measure === 'value' || look.measure === 'index') && (
+          {scales.length > 1 && (
             <Choice
               label="Scale"
-              value={look.isLog ? 'log' : 'linear'}
-              options={[
-                ['linear', 'linear'],
-                ['log', 'logarithmic'],
-              ]}
-              choose={(scale) => change({ isLog: scale === 'log' })}
+              value={look.isLog ? 'log' : (look.axis ?? 'linear')}
+              options={scales}
+              choose={(scale) =>
+                change({ isLog: scale === 'log', axis: scale === 'zero' || scale === 'data' ? scale : null })
+              }
             />
           )}
           {shown === 'small-pictures' && (

@@ -84,7 +84,7 @@ export function drawLines(
   const withDots = isRoomy ? present : top.flatMap(alone);
   const bounds = bounded.flatMap((line) => line.points.flatMap(({ low, high }) => [low, high]));
   const values = [...all.map(({ value }) => value), ...bounds].filter((value) => value !== null);
-  const { isFromZero, begin } = picture.isLog ? LOG : beginOf(values, axis);
+  const { isFromZero, begin } = picture.isLog ? LOG : beginOf(values, axis, look.axis ?? null);
   const svg = plotted(
     {
       height,
@@ -162,13 +162,15 @@ export function drawLines(
 const LOG = { isFromZero: false, begin: '' };
 
 /**
- * An axis begins at zero if the least value is below a third of the most; otherwise it says where it begins, as long as nothing is
- * below zero.
+ * Unless somebody has chosen, an axis begins at zero if the least value is below a third of the most. Elsewhere it says where it
+ * begins, as long as nothing is below zero.
  */
-function beginOf(values: readonly number[], axis: LeftAxis): typeof LOG {
+function beginOf(values: readonly number[], axis: LeftAxis, chosen: Look['axis'] = null): typeof LOG {
   const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const most = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  if (least <= 0 || least < most / 3) return { isFromZero: least > 0, begin: '' };
+  const isFromZero = chosen === null ? least < most / 3 : chosen === 'zero';
+  if (least <= 0) return { isFromZero: chosen === 'zero', begin: '' };
+  if (isFromZero) return { isFromZero, begin: '' };
   const [from = 0] = Plot.scale({ y: { type: 'linear', domain: [least, most], nice: true } })?.domain ?? [];
   return { isFromZero: false, begin: from > 0 ? `from ${tickLabels(axis)(from, 0, [from, most])}` : '' };
 }

@@ -71,9 +71,16 @@ function digitsAmong(value: number, beside: readonly number[]): number {
   return needed > DIGITS.usual ? Math.min(DIGITS.most, needed) : DIGITS.usual;
 }
 
-/** A number as it is, with its thousands told apart. */
-export function fullNumber(value: number): string {
-  return written(value, DIGITS.most);
+/**
+ * A number as it is, with its thousands told apart.
+ * @param decimals that it has at least, so that it stands in line with others
+ */
+export function fullNumber(value: number, decimals = 0): string {
+  const text = written(value, DIGITS.most);
+  const [, writtenDecimals = ''] = text.split('.');
+  const missing = decimals - writtenDecimals.length;
+  if (missing <= 0 || text.includes('e')) return text;
+  return `${text}${writtenDecimals === '' ? '.' : ''}${'0'.repeat(missing)}`;
 }
 
 function written(value: number, digits: number): string {

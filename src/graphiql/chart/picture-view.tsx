@@ -27,6 +27,7 @@ import { storyOf } from './story.ts';
 import { membersByLine, ofScope, withoutMembers } from './subjects.ts';
 import { emphasise, tipsOn } from './tips.ts';
 import { useWidth } from './width.ts';
+import { ranked } from './written-table.ts';
 
 /** A picture with its notes, its figures as a table, and all of that as files. */
 export function PictureView({
@@ -49,8 +50,8 @@ export function PictureView({
     () => drawnOf(left, shown, { ...PLAIN, isLog, measure, base, year }),
     [left, shown, isLog, measure, base, year],
   );
-  const { isShared, focus } = look;
-  const scales = useMemo(() => ({ isShared, focus }), [isShared, focus]);
+  const { isShared, focus, axis } = look;
+  const scales = useMemo(() => ({ isShared, focus, axis }), [isShared, focus, axis]);
   const chosen = useMemo(() => chosenOf(look), [look]);
   const colours = isDark ? DARK : LIGHT;
   const series = left.kind === 'lines' ? left : null;
@@ -118,7 +119,9 @@ export function PictureView({
         />
         <Cite figures={figuresOf(picture, shown)} story={story} />
       </div>
-      {picture.kind !== 'values' && <Figures picture={picture} series={series} />}
+      {picture.kind !== 'values' && (
+        <Figures picture={picture} series={series} isRanking={shown === 'ranking'} />
+      )}
     </figure>
   );
 }
@@ -130,7 +133,7 @@ function leastOf(picture: LinesPicture | BarsPicture, shown: Shown) {
   return { '--least': wide, '--least-narrow': narrow } as object;
 }
 
-type Scales = Pick<Look, 'isShared' | 'focus'>;
+type Scales = Pick<Look, 'isShared' | 'focus' | 'axis'>;
 
 /** Draws at the width that it is given, once it comes into view. */
 function Frame({
@@ -315,15 +318,16 @@ interface TableProps {
   readonly picture: Picture;
   /** All years of it, if the picture shows one of them. */
   readonly series?: LinesPicture | null;
+  readonly isRanking?: boolean | undefined;
 }
 
-function Values({ picture, series = null }: TableProps) {
+function Values({ picture, series = null, isRanking = false }: TableProps) {
   const [isWide, setWide] = useState(false);
-  const table = useMemo(
-    () =>
-      isWide && series !== null ? readableWideTableOf(series.figures) : readableTableOf(picture.figures),
-    [picture, series, isWide],
-  );
+  const table = useMemo(() => {
+    if (isWide && series !== null) return readableWideTableOf(series.figures);
+    const figures = readableTableOf(picture.figures);
+    return isRanking ? ranked(figures) : figures;
+  }, [picture, series, isWide, isRanking]);
   return (
     <>
       {series !== null && (
@@ -338,12 +342,12 @@ function Values({ picture, series = null }: TableProps) {
 }
 
 /** The figures behind a picture, written out once somebody wants to see them. */
-function Figures({ picture, series = null }: TableProps) {
+function Figures({ picture, series = null, isRanking }: TableProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Table of {fullNumber(picture.figures.length)} figures</summary>
-      {isOpen && <Values picture={picture} series={series} />}
+      {isOpen && <Values picture={picture} series={series} isRanking={isRanking} />}
     </details>
   );
 }
@@ -379,6 +383,7 @@ function Files({
       notes: notesOf(picture, shown, isSynthetic),
       pages: [...pagesOf(figures)],
       figures,
+      isRanking: shown === 'ranking',
       name,
       theme: 'auto',
       from: linkToPicture(),

@@ -13,6 +13,8 @@ export interface Look {
   readonly isLog: boolean;
   /** True if small pictures have one scale for all. */
   readonly isShared: boolean;
+  /** Where the axis of lines begins: at zero, or below their least value; null to let the values decide. */
+  readonly axis: 'zero' | 'data' | null;
   /** The way that values are set against that of `base`; `value` for none. */
   readonly measure: 'value' | 'index' | 'difference' | 'percent';
   /** The year of reference; null for the first that there is. */
@@ -30,6 +32,7 @@ export const PLAIN: Look = {
   kind: null,
   isLog: false,
   isShared: false,
+  axis: null,
   measure: 'value',
   base: null,
   year: null,

@@ -15,6 +15,7 @@ export interface Look {
   readonly colours: Colours;
   /** True if small pictures have one scale for all; otherwise each has its own. */
   readonly isShared?: boolean;
+  readonly axis?: 'zero' | 'data' | null;
   /** Name of the line that stands out: the others are faded. */
   readonly focus?: string | null;
   /** False if no legend names the lines. */

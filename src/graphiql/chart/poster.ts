@@ -37,7 +37,7 @@ export function posterOf(
   shown: Shown,
   chosen: readonly string[],
   isSynthetic: boolean,
-  scales: Pick<Look, 'isShared' | 'focus'> = {},
+  scales: Pick<Look, 'isShared' | 'focus' | 'axis'> = {},
   look = FILE,
 ): Poster | null {
   const { colours } = look;

@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'react';
 import { copied } from '../share/clipboard.ts';
-import { type Cell, type Table, tsvOf } from './csv.ts';
+import { type Table, tsvOf } from './csv.ts';
 import { fullNumber } from './numbers.ts';
 import { type Filters, filtered, type Order, sorted } from './rows.ts';
+import { writtenTable } from './written-table.ts';
 
 /** Cells and columns that are written out at once; a file has them all. */
 const MAX_CELLS = 1500;
@@ -41,7 +42,7 @@ export function SortableTable({
     () => sorted(filtered(table.rows, isFiltering ? wanted : {}), order),
     [table, wanted, isFiltering, order],
   );
-  const areNumbers = useMemo(() => table.columns.map((_, i) => isOfNumbers(table, i)), [table]);
+  const { areNumbers, textOf } = useMemo(() => writtenTable(table), [table]);
   const columns = names.slice(0, MAX_COLUMNS);
   const perPage = Math.max(5, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns.length))));
   const pages = Math.max(1, Math.ceil(rows.length / perPage));
@@ -123,7 +124,7 @@ export function SortableTable({
                     data-name={names[column]}
                   >
                     <CellText
-                      text={textOf(row[column] ?? null, names[column] ?? '')}
+                      text={textOf(row, column)}
                       isOpened={opened.has(row)}
                       toggle={() => toggle(row)}
                     />
@@ -180,12 +181,6 @@ function CellText({
   );
 }
 
-/** True if a column holds nothing but numbers. */
-function isOfNumbers({ rows }: Table, column: number): boolean {
-  const cells = rows.map((row) => row[column] ?? null).filter((cell) => cell !== null);
-  return cells.length > 0 && cells.every((cell) => typeof cell === 'number');
-}
-
 function sortOf(order: Order | null, column: number): 'ascending' | 'descending' | undefined {
   if (order?.column !== column) return undefined;
   return order.isDescending ? 'descending' : 'ascending';
@@ -194,11 +189,4 @@ function sortOf(order: Order | null, column: number): 'ascending' | 'descending'
 function arrowOf(order: Order | null, column: number): string {
   if (order?.column !== column) return '';
   return order.isDescending ? '▼' : '▲';
-}
-
-function textOf(cell: Cell, column: string): string {
-  if (cell === null) return '';
-  // A year is no amount.
-  if (typeof cell === 'number') return /year$/i.test(column) ? String(cell) : fullNumber(cell);
-  return String(cell);
 }

@@ -3,6 +3,7 @@ import { type Colours, DARK, LIGHT } from './colours.ts';
 import { csvOf, readableTableOf, type Table, tableOf } from './csv.ts';
 import type { Figure } from './figures.ts';
 import { asXml } from './poster.ts';
+import { ranked, writtenTable } from './written-table.ts';
 
 /** Pixels of the drawings, for wide and narrow screens. */
 const WIDTHS = [680, 320] as const;
@@ -30,6 +31,7 @@ summary { padding: 4px 0; cursor: pointer; font-size: 14px; }
 .rows { overflow: auto; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; overflow-wrap: normal; }
+.number { padding-right: 24px; text-align: right; }
 `;
 
 /** Nothing of it is run or fetched, whatever its words are. */
@@ -44,6 +46,7 @@ export interface StaticPicture {
   readonly notes: readonly string[];
   readonly pages: readonly (readonly [name: string, url: string])[];
   readonly figures: readonly Figure[];
+  readonly isRanking: boolean;
   /** Name of the file of figures in it, without its ending. */
   readonly name: string;
   readonly theme: 'light' | 'dark' | 'auto';
@@ -54,8 +57,8 @@ export interface StaticPicture {
 
 /** A picture with its figures and its sources as one page that needs no other file, no script and no gateway. */
 export function staticPageOf(picture: StaticPicture): string {
-  const { title, subtitle, words, notes, pages, figures, name, theme, from } = picture;
-  const table = readableTableOf(figures);
+  const { title, subtitle, words, notes, pages, figures, isRanking, name, theme, from } = picture;
+  const table = isRanking ? ranked(readableTableOf(figures)) : readableTableOf(figures);
   const csv = dataUrl('text/csv;charset=utf-8', csvOf(tableOf(figures)));
   const left = table.rows.length - MAX_ROWS;
   return `<!doctype html>
@@ -123,11 +126,15 @@ function linked(note: string, pages: StaticPicture['pages']): string {
     .join(link);
 }
 
-function tableMarkup({ columns, rows }: Table): string {
-  const heads = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
-  const lines = rows
-    .slice(0, MAX_ROWS)
-    .map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
+function tableMarkup(table: Table): string {
+  const { columns, rows } = table;
+  const { areNumbers, textOf } = writtenTable(table);
+  const classOf = (column: number) => (areNumbers[column] ? ' class="number"' : '');
+  const heads = columns.map((name, i) => `<th scope="col"${classOf(i)}>${escaped(name)}</th>`).join('');
+  const lines = rows.slice(0, MAX_ROWS).map((row) => {
+    const cells = columns.map((_, i) => `<td${classOf(i)}>${escaped(textOf(row, i))}</td>`);
+    return `<tr>${cells.join('')}</tr>`;
+  });
   return `<table><thead><tr>${heads}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
 }
 

@@ -58,7 +58,7 @@ export function seenOf(text: string): Seen | null {
 
 function lookOf(value: unknown): Partial<Look> {
   if (!isRecord(value)) return {};
-  const { highlight, focus, removed, kind, isLog, isShared, measure, base, year, scope } = value;
+  const { highlight, focus, removed, kind, isLog, isShared, axis, measure, base, year, scope } = value;
   const isScope = scope === 'NATIONAL' || scope === 'PLACES';
   const knownMeasure = MEASURES.find((one) => one === measure);
   return {
@@ -68,6 +68,7 @@ function lookOf(value: unknown): Partial<Look> {
     ...(typeof kind === 'string' && { kind: presentKind(kind) }),
     ...(isLog === true && { isLog }),
     ...(isShared === true && { isShared }),
+    ...((axis === 'zero' || axis === 'data') && { axis }),
     ...(knownMeasure !== undefined && { measure: knownMeasure }),
     ...(Number.isInteger(base) && { base: base as number }),
     ...(Number.isInteger(year) && { year: year as number }),

@@ -27,6 +27,7 @@ import { openApiOf } from './openapi.ts';
 import { ownAddress } from './own-address.ts';
 import {
   FRAMES_SCRIPT,
+  ICON,
   oembedOf,
   PAGE_WIDTHS,
   pageOf,
@@ -164,6 +165,15 @@ export async function addressRoute(
       .header('cross-origin-resource-policy', 'cross-origin')
       .send(FRAMES_SCRIPT),
   );
+  // Browsers ask for the one at the root by themselves.
+  for (const path of ['/c/favicon.ico', '/favicon.ico'])
+    app.get(path, (_request, reply) =>
+      reply
+        .type(FORMS.svg.type)
+        .header('cache-control', `public, max-age=${EMBED_SECONDS}`)
+        .header('cross-origin-resource-policy', 'cross-origin')
+        .send(ICON),
+    );
   app.get('/oembed', (request, reply) => address.embed(request, reply));
   const { text: openApi, things } = openApiOf(gateway, current);
   for (const path of ['/openapi.json', '/c/openapi.json'])

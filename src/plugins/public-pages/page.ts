@@ -31,6 +31,7 @@ details p { margin: 0; }
 .rows { overflow: auto; max-height: 60vh; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; }
+.number { padding-right: 24px; text-align: right; }
 .frame { position: relative; }
 .tip { position: absolute; display: grid; max-width: min(320px, 100%); padding: 5px 10px; border: 1px solid var(--muted); border-radius: 4px; background: var(--ground); font-size: 13px; line-height: 1.35; pointer-events: none; }
 .tip[hidden] { display: none; }
@@ -220,9 +221,12 @@ function linked(note: string, pages: PictureFacts['pages']): string {
     .join(link(url, name));
 }
 
-function tableOf({ columns, rows }: PictureFacts['table']): string {
-  const names = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
-  const lines = rows.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
+function tableOf({ columns, areNumbers, rows }: PictureFacts['table']): string {
+  const classOf = (column: number) => (areNumbers[column] ? ' class="number"' : '');
+  const names = columns.map((name, i) => `<th scope="col"${classOf(i)}>${escaped(name)}</th>`).join('');
+  const lines = rows.map(
+    (row) => `<tr>${row.map((cell, i) => `<td${classOf(i)}>${escaped(cell)}</td>`).join('')}</tr>`,
+  );
   return `<table><thead><tr>${names}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
 }
 
@@ -250,6 +254,7 @@ function htmlOf(title: string, head: readonly string[], body: readonly string[],
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
+<link rel="icon" href="favicon.ico">
 ${head.join('\n')}
 <style>${STYLE}</style>
 </head>
@@ -261,6 +266,10 @@ ${body.join('\n')}
 </html>
 `;
 }
+
+/** That of GraphiQL. */
+export const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 14V9h3v5zm5 0V3h3v11zm5 0V6h3v8z" fill="#d60590"/></svg>';
 
 /** Sites with frames run it: each frame gets the height that its page reports. */
 export const FRAMES_SCRIPT = `addEventListener('message', ({ data, source }) => {

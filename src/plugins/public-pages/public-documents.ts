@@ -47,6 +47,7 @@ const PictureTerms = z.strictObject({
     )
     .optional(),
   isLog: z.boolean().optional(),
+  axis: z.enum(['zero', 'data']).optional(),
   measure: z.enum(['value', 'index', 'difference', 'percent']).optional(),
   base: year.optional(),
   year: year.optional(),
