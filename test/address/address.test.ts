@@ -123,6 +123,25 @@ describe('a public document', () => {
     expect(program.problems).toEqual([]);
   });
 
+  it('a public document has the axis of its lines begin where an address says', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    const labels = async (axis: string) => {
+      const svg = await (await program.at(`/c/lines.svg?codes=KE&from=2015${axis}`)).text();
+      const [, ticks = ''] = /aria-label="y-axis tick label">(.*?)<\/g>/.exec(svg) ?? [];
+      return Array.from(ticks.matchAll(/>([^<]+)<\/text>/g), ([, text]) => text);
+    };
+    const [own, zero, data] = await Promise.all(['', '&picture.axis=zero', '&picture.axis=data'].map(labels));
+    expect(zero?.[0]).toBe('0');
+    expect(own).not.toContain('0');
+    expect(data).toEqual(own);
+    expect(await refusal(program, '/c/lines.svg?picture.axis=one')).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('picture.axis'),
+    });
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('a public document has an icon for the tabs of browsers', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { runCommand } from '../support/command.ts';
@@ -123,6 +124,38 @@ describe('public pages over the sandbox', () => {
       stderr: expect.stringMatching(/^There is no page "brief" in /),
     });
   }, 300_000);
+
+  it('whoever has a key of the sandbox publishes from GraphiQL, and no page of another site', async () => {
+    const send = async (method: 'POST' | 'DELETE', headers: Readonly<Record<string, string>>) => {
+      const path = method === 'POST' ? '/c' : '/c/mine';
+      const body = JSON.stringify({ name: 'mine', query: LIFE, note: 'From here.' });
+      const type = { 'content-type': 'application/json' };
+      const { statusCode, body: answer } = await request(origin() + path, {
+        method,
+        headers: method === 'POST' ? { ...type, ...headers } : headers,
+        ...(method === 'POST' && { body }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: as tests look into answers elsewhere
+      return [statusCode, ((await answer.json()) as any).errors?.[0].extensions.code];
+    };
+    const authorization = 'Bearer demo-team';
+    expect(await send('POST', {})).toEqual([401, 'UNAUTHENTICATED']);
+    expect(await send('POST', { authorization: 'Bearer other-key' })).toEqual([401, 'UNAUTHENTICATED']);
+    // A name that was bound to this address after its page had come.
+    const bound = { authorization, host: 'evil.example', origin: 'http://evil.example' };
+    expect(await send('POST', bound)).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
+    expect((await fetch(`${origin()}/c/mine`)).status).toBe(404);
+    expect(await send('POST', { authorization, origin: origin(), 'sec-fetch-site': 'same-origin' })).toEqual([
+      201,
+      undefined,
+    ]);
+    expect(await (await fetch(`${origin()}/c/mine`)).text()).toContain('<p>From here.</p>');
+    // The command and the browser have the same pages.
+    expect((await publish(['--list', '--url', origin()])).stdout).toMatch(/\nmine +pages /);
+    expect(await send('DELETE', bound)).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
+    expect(await send('DELETE', { authorization })).toEqual([200, undefined]);
+    expect((await fetch(`${origin()}/c/mine`)).status).toBe(404);
+  }, 60_000);
 
   it('a page of the sandbox that this build can`t serve is left out with a remark, and damaged files are set aside', async () => {
     const other = mkdtempSync(join(folder, 'other-'));
