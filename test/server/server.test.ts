@@ -738,6 +738,7 @@ describe('GraphiQL', () => {
       'no-store',
       {
         attribution: { name: 'Country Data Service', url: null },
+        canPublish: false,
         demoKeys: null,
         isTrustedOnly: false,
         isLive: false,

@@ -4,17 +4,8 @@ import { saveFile } from '../save-file.ts';
 import { canPublish, pageUrlOf, publicDocuments, setPublicDocuments } from '../trusted.ts';
 import { copied } from './clipboard.ts';
 import { addressWith, asEmbed } from './embed.ts';
-import {
-  type Draft,
-  nameFrom,
-  type PageWords,
-  type PublishedPage,
-  priceOfVisit,
-  publishCommand,
-  publishedPages,
-  publishPage,
-  unpublishPage,
-} from './publish.ts';
+import { type PublishedPage, priceOfVisit, publishedPages, publishPage, unpublishPage } from './publish.ts';
+import { type Draft, nameFrom, type PageWords, publishCommand } from './publish-words.ts';
 
 /** As the gateway takes them. */
 const NAMES = '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}';

@@ -12,7 +12,7 @@ import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { asEmbed, lookParameters, withoutFrame } from './embed.ts';
 import { linkTo, MAX_LINK, warningOf } from './link.ts';
-import type { Draft } from './publish.ts';
+import type { Draft } from './publish-words.ts';
 import { seenIn } from './seen.ts';
 import { seenAsText } from './seen-text.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
@@ -85,7 +85,7 @@ export function ShareMenu() {
   async function publish(): Promise<void> {
     const asked = operation();
     const { query, variables } = asked;
-    const { withDefaults } = await import('./publish.ts');
+    const { withDefaults } = await import('./publish-words.ts');
     const pictures = await picturesOf(query);
     const drawn = pictures.find(({ kind }) => kind !== 'values');
     // An operation of a list stays as it is.
