@@ -1,3 +1,4 @@
+import { isFixed } from './fixed-documents.ts';
 import { nodeTypes } from './keys.ts';
 import { OBJECT_FIELDS } from './types-of-schema.ts';
 
@@ -41,15 +42,6 @@ export function withIds<Document extends object>(document: Document): Document {
     made.set(found, found);
   }
   return found as Document;
-}
-
-export function isFixed(document: {
-  readonly definitions?: unknown;
-  readonly documentId?: unknown;
-  readonly __meta__?: { readonly hash?: unknown };
-}): boolean {
-  const { definitions, documentId, __meta__: meta } = document;
-  return !Array.isArray(definitions) || documentId !== undefined || meta?.hash !== undefined;
 }
 
 function identified(document: object): object {

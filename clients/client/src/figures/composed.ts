@@ -3,6 +3,7 @@ import { ALL_YEARS, type BoundFigures, type Years } from './bound.ts';
 import type { Form, Place } from './forms.ts';
 import type { Shape } from './plan.ts';
 import { pairName, type Row, within, yearIn } from './store.ts';
+import { understood } from './understood.ts';
 import { type CountryView, cellName, countryPair, type FigureView, type View } from './views.ts';
 
 export type Path = readonly (string | number)[];
@@ -25,8 +26,6 @@ export interface Arrived {
   readonly fields: readonly string[];
   readonly years: Years;
   readonly rows: readonly Row[];
-  /** Names that a row shows to exist. */
-  readonly names: readonly string[];
 }
 
 export interface Composed {
@@ -39,20 +38,12 @@ export interface Composed {
   readonly pathOf: (path: Path) => Path | null;
 }
 
-/** An answer that isn't one to what was asked. */
-export class Unexpected extends Error {}
-
-function expected<Value>(value: Value | undefined | null | false): Value {
-  if (value === undefined || value === null || value === false) throw new Unexpected();
-  return value;
-}
-
 /** A field without a value: the answer has an error for it. */
 const FAILED = Symbol('failed');
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** @throws Unexpected */
+/** @throws if the answer isn't one to what was asked */
 export function compose({ roots }: View, form: Form | null, body: GraphqlBody): Composed {
   return new Composition(form, body).of(roots);
 }
@@ -109,14 +100,14 @@ class Composition {
     path: Path,
   ): ReadonlyMap<string, readonly [Row, unknown][]> | typeof FAILED {
     const { plan, variant } = bound;
-    const { metrics, years } = expected(ask);
+    const { metrics, years } = understood(ask);
     if (value === null && (plan.name === 'observations' || this.#failed.has(JSON.stringify(path))))
       return FAILED;
     const list = plan.name === 'observation' ? (value === null ? [] : [value]) : value;
-    const places = expected(this.#form).placesOf(plan);
+    const places = understood(this.#form).placesOf(plan);
     const cells = new Map<string, [Row, unknown][]>();
     for (const country of countries) for (const metric of metrics) cells.set(cellName(country, metric), []);
-    for (const raw of expected(Array.isArray(list) && list) as Values[]) {
+    for (const raw of understood(Array.isArray(list) && list) as Values[]) {
       const row: Record<string, unknown> = {};
       readInto(row, plan.shape, raw);
       if (places.country !== null) row['country.code'] = at(raw, places.country);
@@ -124,21 +115,20 @@ class Composition {
       if (places.year !== null) row.year = at(raw, places.year);
       const country = row['country.code'] ?? only(countries);
       const metric = row['indicator.key'] ?? only(metrics);
-      expected(cells.get(cellName(String(country), String(metric)))).push([row, raw]);
-      expected(yearIn(row) >= years.from && yearIn(row) <= years.to);
+      understood(cells.get(cellName(String(country), String(metric)))).push([row, raw]);
+      understood(yearIn(row) >= years.from && yearIn(row) <= years.to);
     }
     const fields = [...new Set([...bound.fields, ...this.#addedBy(bound)])];
     for (const country of countries)
       for (const metric of metrics) {
         const rows = (cells.get(cellName(country, metric)) ?? []).map(([row]) => row);
-        const names = rows.length === 0 ? [] : [country, metric];
-        this.#arrived.push({ pair: pairName(variant, country, metric), fields, years, rows, names });
+        this.#arrived.push({ pair: pairName(variant, country, metric), fields, years, rows });
       }
     return cells;
   }
 
   #addedBy({ plan }: BoundFigures): readonly string[] {
-    const { country, metric, year } = expected(this.#form).placesOf(plan);
+    const { country, metric, year } = understood(this.#form).placesOf(plan);
     return [
       ...(country === null ? [] : ['country.code']),
       ...(metric === null ? [] : ['indicator.key']),
@@ -194,10 +184,10 @@ class Composition {
     if (value === null && ask !== null) return null;
     const items = isOne && ask !== null ? [value] : value;
     const objects = new Map<string, readonly [Values, Path]>();
-    for (const [i, item] of (expected(Array.isArray(items) && items) as Values[]).entries()) {
-      const place = expected(this.#form).placesOf(plan).country;
+    for (const [i, item] of (understood(Array.isArray(items) && items) as Values[]).entries()) {
+      const place = understood(this.#form).placesOf(plan).country;
       const code = isOne ? codes[0] : at(item, place);
-      expected(ask?.includes(code as string));
+      understood(ask?.includes(code as string));
       objects.set(code as string, [item, isOne ? [response] : [response, i]]);
     }
     const list: unknown[] = [];
@@ -215,10 +205,10 @@ class Composition {
     const { leaves, order } = bound.plan;
     const row: Record<string, unknown> = { ...found.get(code)?.rows[0] };
     if (came !== null) {
-      for (const [response, name] of Object.entries(leaves)) row[name] = expectedLeaf(came[response]);
+      for (const [response, name] of Object.entries(leaves)) row[name] = leafOf(came[response]);
       row.code = code;
       const { fields } = bound;
-      this.#arrived.push({ pair: countryPair(code), fields, years: ALL_YEARS, rows: [row], names: [] });
+      this.#arrived.push({ pair: countryPair(code), fields, years: ALL_YEARS, rows: [row] });
     }
     const byResponse = new Map(figures.map((one) => [one.bound.plan.response, one]));
     return Object.fromEntries(
@@ -235,19 +225,19 @@ const only = (names: readonly string[]) => (names.length === 1 ? names[0] : unde
 
 function at(object: unknown, place: Place): unknown {
   let value = object;
-  for (const name of expected(place)) value = (value as Values | undefined)?.[name];
+  for (const name of understood(place)) value = (value as Values | undefined)?.[name];
   return value;
 }
 
-function expectedLeaf(value: unknown): unknown {
-  if (value === undefined || (typeof value === 'object' && value !== null)) throw new Unexpected();
+function leafOf(value: unknown): unknown {
+  understood(value !== undefined && (typeof value !== 'object' || value === null));
   return value;
 }
 
 function readInto(row: Record<string, unknown>, shape: Shape, raw: Values, prefix = ''): void {
   for (const [response, one] of Object.entries(shape)) {
-    const value = expected(raw)[response];
-    if (typeof one === 'string') row[prefix + one] = expectedLeaf(value);
+    const value = understood(raw)[response];
+    if (typeof one === 'string') row[prefix + one] = leafOf(value);
     else readInto(row, one.shape, value as Values, `${prefix}${one.name}.`);
   }
 }

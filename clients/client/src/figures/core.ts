@@ -1,12 +1,13 @@
 import type { ClientBill } from '../answers.ts';
 import { boundOf } from './bound.ts';
-import { type Composed, compose, type GraphqlBody, type Path, Unexpected } from './composed.ts';
+import { type Composed, compose, type GraphqlBody, type Path } from './composed.ts';
 import { openDisk } from './disk.ts';
 import { type Form, formOf } from './forms.ts';
 import type { DocumentNode } from './nodes.ts';
 import { type Owner, Owners, type Pair, seeNames } from './owners.ts';
 import { type Plan, planOf } from './plan.ts';
-import type { Instant, Layer } from './store.ts';
+import { type Instant, type Layer, NO_FIGURES } from './store.ts';
+import { orNull } from './understood.ts';
 import { narrow, type View, viewOf } from './views.ts';
 
 export interface HoldingOptions {
@@ -111,10 +112,9 @@ export function createCore(options: HoldingOptions) {
     const form = formOf(document, plan, areTextsFixed);
     if (roots === null || form === null) return null;
     const owner = await owners.of(key);
-    const { generation } = owner;
-    const { held } = owner;
+    const { generation, held } = owner;
     const at = now();
-    const view = viewOf(roots, isHeldUsed ? held : NOTHING_HELD, at);
+    const view = viewOf(roots, isHeldUsed ? held : NO_FIGURES, at);
     if (view.isComplete) return heldAnswer(view, at);
     const values = narrow(view, form, variables);
     let sent: Response;
@@ -127,24 +127,21 @@ export function createCore(options: HoldingOptions) {
     }
     const { body, cacheControl } = sent;
     if (isRefused(body, REFUSALS)) await owners.forget(key);
-    if (form.text !== null && isRefused(body, UNKNOWN_DOCUMENTS)) areTextsFixed = true;
-    // The document that was made here is refused: it may have a field or a level too many.
-    if (
-      form.text !== null &&
-      isRefused(body, [...UNKNOWN_DOCUMENTS, 'OPERATION_TOO_EXPENSIVE']) &&
-      body.data == null
-    )
-      return null;
-    if (body.data === undefined || body.data === null) return { body, sent, freshSeconds: 0 };
+    const isMade = form.text !== null;
+    if (isMade && isRefused(body, UNKNOWN_DOCUMENTS)) areTextsFixed = true;
+    if (body.data == null) {
+      // The document that was made here may have a field or a level too many.
+      const isOther = isMade && isRefused(body, [...UNKNOWN_DOCUMENTS, 'OPERATION_TOO_EXPENSIVE']);
+      return isOther ? null : { body, sent, freshSeconds: 0 };
+    }
     const composed = composedOf(view, form, body);
     if (composed === null) return null;
-    const { warnings } = body.extensions ?? {};
     const freshMs = freshMsOf(cacheControl);
-    const isWhole = body.errors === undefined && warnings === undefined && freshMs > 0;
+    const isWhole = body.errors === undefined && body.extensions?.warnings === undefined && freshMs > 0;
     if (isWhole && owner.generation === generation) hold(owner, composed, at, freshMs);
     const whole = isWhole ? Math.min(view.freshMs, freshMs) : 0;
     return {
-      body: placed(body, composed, form.text === null ? null : plan.locations),
+      body: placed(body, composed, isMade ? plan.locations : null),
       sent,
       freshSeconds: Math.floor(whole / 1000),
     };
@@ -158,16 +155,6 @@ export function createCore(options: HoldingOptions) {
     close: () => owners.close(),
   };
 }
-
-const NOTHING_HELD = {
-  find: (_pair: string, _fields: unknown, years: View['roots']) => ({
-    rows: [],
-    missing: years,
-    freshMs: Infinity,
-    ats: [],
-  }),
-  isSeen: () => true,
-} as never;
 
 const isAbort = (error: unknown) => (error as { name?: unknown } | null)?.name === 'AbortError';
 
@@ -188,13 +175,8 @@ function heldAnswer(view: View, at: Instant): Answer<never> {
 
 /** Null if the answer isn't one to what was asked: then the gateway is asked for all of it. */
 function composedOf(view: View, form: Form, body: GraphqlBody): Composed | null {
-  try {
-    const composed = compose(view, form, body);
-    return hasDoubts(body, view) ? null : composed;
-  } catch (error) {
-    if (error instanceof Unexpected || error instanceof TypeError) return null;
-    throw error;
-  }
+  const composed = orNull(() => compose(view, form, body));
+  return composed === null || hasDoubts(body, view) ? null : composed;
 }
 
 /** True if the narrower answer warns of an indicator that others of the operation have figures of. */

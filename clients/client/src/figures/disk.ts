@@ -41,7 +41,6 @@ export function openDisk(factory: IDBFactory): Disk {
         resolve(request.result);
       };
       request.onerror = () => reject(request.error);
-      request.onblocked = () => reject(new Error('Another tab holds an older version open.'));
     });
     return opening;
   }
@@ -64,7 +63,7 @@ export function openDisk(factory: IDBFactory): Disk {
       await transact('readonly', async (stored, epochs) => {
         const values = resultOf(stored.getAll(rangeOf(digest)));
         epoch = await epochOf(epochs, digest);
-        layers = (await values).filter(isLayer);
+        layers = await values;
       });
       return { epoch, layers };
     },
@@ -101,13 +100,4 @@ function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
-}
-
-function isLayer(value: unknown): value is StoredLayer {
-  const { pair, fields, segments } = (value ?? {}) as Partial<StoredLayer>;
-  const isSegment = ({ rows, at, freshMs, from, to }: Partial<Segment>) =>
-    Array.isArray(rows) && [at?.wallMs, freshMs, from, to].every((one) => typeof one === 'number');
-  return (
-    typeof pair === 'string' && Array.isArray(fields) && Array.isArray(segments) && segments.every(isSegment)
-  );
 }

@@ -1,23 +1,12 @@
 import type { Answer, Asked, Core, Sent } from './core.ts';
 import type { DocumentNode } from './nodes.ts';
+import { orNull } from './understood.ts';
 
 type Fetch = typeof globalThis.fetch;
 
 /** Request headers that change nothing of an answer in JSON. */
-const PLAIN_HEADERS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-language',
-  'apollo-require-preflight',
-  'apollographql-client-name',
-  'apollographql-client-version',
-  'authorization',
-  'baggage',
-  'content-type',
-  'sentry-trace',
-  'traceparent',
-  'tracestate',
-  'x-request-id',
-]);
+const PLAIN_HEADERS =
+  /^(accept(-language)?|apollo-require-preflight|apollographql-client-(name|version)|authorization|baggage|content-type|sentry-trace|trace(parent|state)|x-request-id)$/;
 const JSON_TYPES = /^(\*\/\*|application\/(\*|json|graphql\+json|graphql-response\+json))$/;
 /** Named beside JSON by clients that take answers in parts, which only some documents have. */
 const OTHER_TYPES = /^(multipart\/mixed|text\/event-stream)$/;
@@ -87,7 +76,7 @@ function read(
   const headers = new Headers(init.headers);
   const [accept, key] = [headers.get('accept') ?? '*/*', headers.get('authorization')];
   if (url.origin + url.pathname !== gateway.origin + gateway.pathname || key === null) return null;
-  if (![...headers.keys()].every((name) => PLAIN_HEADERS.has(name)) || !takesJson(accept)) return null;
+  if (![...headers.keys()].every((name) => PLAIN_HEADERS.test(name)) || !takesJson(accept)) return null;
   const params =
     method === 'GET' ? paramsIn(url) : method === 'POST' && url.search === '' ? bodyOf(init) : null;
   const { query, operationName, variables = null, extensions = null, ...others } = params ?? {};
@@ -133,14 +122,6 @@ function takesJson(accept: string): boolean {
   return (
     JSON_TYPES.test(types[0] ?? '') && types.every((type) => JSON_TYPES.test(type) || OTHER_TYPES.test(type))
   );
-}
-
-function orNull<Value>(make: () => Value): Value | null {
-  try {
-    return make();
-  } catch {
-    return null;
-  }
 }
 
 function responseOf({ body, sent, freshSeconds }: Answer<Fetched>, accept: string): Response {

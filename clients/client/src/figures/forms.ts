@@ -2,7 +2,7 @@
  * How an operation is sent for a part of its figures: with other values of its variables, if it has them for all that
  * may be narrowed and selects what its figures are of; or else as another document of the same fields, which has.
  */
-import { isFixed } from '../documents.ts';
+import { isFixed } from '../fixed-documents.ts';
 import { fieldNode, includedIf, type MadeNode, queryNode, textOf, variableDefinition } from './made-nodes.ts';
 import type { DocumentNode } from './nodes.ts';
 import type { CountryPlan, FigurePlan, Plan, Shape } from './plan.ts';

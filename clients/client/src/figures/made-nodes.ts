@@ -38,7 +38,6 @@ export const variableDefinition = (name: string, type: string): MadeNode => ({
   kind: 'VariableDefinition',
   variable: variableNode(name),
   type: typeNode(type),
-  directives: [],
 });
 
 const argumentNode = ([name, variable]: readonly [string, string]): MadeNode => ({
@@ -79,7 +78,6 @@ export const queryNode = (
   operation: 'query',
   ...(name === undefined ? {} : { name: nameNode(name) }),
   variableDefinitions,
-  directives: [],
   selectionSet: selectionSet(selections),
 });
 

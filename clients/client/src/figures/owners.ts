@@ -32,7 +32,7 @@ export interface OwnersOptions {
 export class Owners {
   readonly #owners = new Map<string, Owner>();
   readonly #options: OwnersOptions;
-  readonly #tabs: BroadcastChannel | null;
+  #tabs: BroadcastChannel | null;
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: OwnersOptions) {
@@ -53,7 +53,8 @@ export class Owners {
     // The key that was used least recently comes first.
     this.#owners.delete(key);
     this.#owners.set(key, owner);
-    owner.ready ??= this.#load(owner);
+    // What can't be read of the disk is a miss.
+    owner.ready ??= this.#load(owner).catch(() => undefined);
     await owner.ready;
     return owner;
   }
@@ -113,6 +114,7 @@ export class Owners {
 
   close(): void {
     this.#tabs?.close();
+    this.#tabs = null;
   }
 
   #drop(pairs: readonly Pair[] | null): void {
@@ -138,8 +140,8 @@ export class Owners {
     const digest = await owner.digest;
     if (disk === null || digest === null) return;
     const { generation } = owner;
-    const stored = await disk.load(digest).catch(() => null);
-    if (stored === null || owner.generation !== generation) return;
+    const stored = await disk.load(digest);
+    if (owner.generation !== generation) return;
     owner.epoch = stored.epoch;
     const { wallMs, steadyMs } = now();
     for (const { pair, fields, segments } of stored.layers)

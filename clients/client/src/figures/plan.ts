@@ -11,6 +11,7 @@ import {
   type SelectionNode,
   typeText,
 } from './nodes.ts';
+import { orNull, understood } from './understood.ts';
 
 /** What an argument is given: a constant, or a variable and its default. */
 export interface Given {
@@ -62,22 +63,9 @@ export interface Plan {
   readonly locations: ReadonlyMap<string, readonly Location[]>;
 }
 
-const LEAVES = [
-  'id',
-  'year',
-  'period',
-  'asOfPeriod',
-  'locationName',
-  'value',
-  'unit',
-  'valueStatus',
-  'isModelled',
-  'estimateLow',
-  'estimateHigh',
-  'datasetVersion',
-  'retrievedAt',
-];
-const COUNTRY_LEAVES = ['id', 'code', 'name', 'iso3', 'officialName', 'capital', 'region', 'subregion'];
+const LEAVES =
+  'id year period asOfPeriod locationName value unit valueStatus isModelled estimateLow estimateHigh datasetVersion retrievedAt';
+const COUNTRY_LEAVES = 'id code name iso3 officialName capital region subregion';
 
 /** Fields that don't change with the moment, and take no call of their own below a figure. */
 const FIELDS: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
@@ -87,15 +75,15 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     indicator: 'Indicator',
     source: 'Source',
   },
-  CountryOfFigure: leaves(['id', 'code', 'name']),
+  CountryOfFigure: leaves('id code name'),
   Country: { ...leaves(COUNTRY_LEAVES), observation: 'Observation', observations: 'Observation' },
-  Indicator: leaves(['id', 'key', 'name', 'unit']),
-  Source: leaves(['id', 'key']),
+  Indicator: leaves('id key name unit'),
+  Source: leaves('id key'),
   Query: { country: 'Country', countries: 'Country', observations: 'Observation' },
 };
 
-function leaves(names: readonly string[]): Readonly<Record<string, null>> {
-  return Object.fromEntries(['__typename', ...names].map((name) => [name, null]));
+function leaves(names: string): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, null]));
 }
 
 const OF_SERIES = {
@@ -134,32 +122,15 @@ interface Collection {
   readonly entries: Map<string, Entry>;
 }
 
-class NotUnderstood extends Error {}
-
-function understood<Value>(value: Value | undefined | null | false): Value {
-  if (value === undefined || value === null || value === false) throw new NotUnderstood();
-  return value;
-}
-
 const plans = new WeakMap<object, Plan | null>();
 
 export function planOf(document: DocumentNode): Plan | null {
   let plan = plans.get(document);
   if (plan === undefined) {
-    plan = read(document);
+    plan = orNull(() => new Reader(document.definitions).plan());
     plans.set(document, plan);
   }
   return plan;
-}
-
-function read(document: DocumentNode): Plan | null {
-  try {
-    return new Reader(document.definitions).plan();
-  } catch (error) {
-    // A document that is none: the gateway says so.
-    if (error instanceof NotUnderstood || error instanceof TypeError) return null;
-    throw error;
-  }
 }
 
 class Reader {

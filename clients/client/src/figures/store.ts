@@ -35,6 +35,14 @@ export interface Found {
 
 const NOTHING = { rows: [], freshMs: Number.POSITIVE_INFINITY, ats: [] };
 
+/** What an operation is looked up in. */
+export type Findable = Pick<HeldFigures, 'find' | 'isSeen'>;
+
+export const NO_FIGURES: Findable = {
+  find: (_pair, _fields, missing) => ({ ...NOTHING, missing }),
+  isSeen: () => true,
+};
+
 /** By the clock that has gone further: setting one back makes nothing younger. */
 function ageOf(at: Instant, now: Instant): number {
   const wallMs = now.wallMs - at.wallMs;

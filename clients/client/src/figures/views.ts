@@ -8,7 +8,7 @@ import {
   type Years,
 } from './bound.ts';
 import type { Form } from './forms.ts';
-import { type Found, type HeldFigures, type Instant, pairName } from './store.ts';
+import { type Findable, type Found, type Instant, NO_FIGURES, pairName } from './store.ts';
 
 /** A rectangle of countries and indicators, of which at least the corners are missing. */
 export interface Ask {
@@ -45,7 +45,7 @@ export const cellName = (country: string, metric: string) => `${country} ${metri
 /** What is held of a country itself. */
 export const countryPair = (code: string) => pairName('country', code, '');
 
-export function viewOf(roots: readonly BoundRoot[], held: HeldFigures, now: Instant, graceMs = 0): View {
+export function viewOf(roots: readonly BoundRoot[], held: Findable, now: Instant, graceMs = 0): View {
   const views = roots.map((root) => {
     if (typeof root === 'string') return root;
     if (!('codes' in root)) return figureView(root, held, now, graceMs);
@@ -64,9 +64,10 @@ export function viewOf(roots: readonly BoundRoot[], held: HeldFigures, now: Inst
   const ats = [...new Set(founds.flatMap(({ ats }) => ats))];
   // An answer has each figure in one state, and says of the latest if a series beside it has another of its time.
   const isTwofold = hasSharedPairs(figures) && (!isComplete || ats.length > 1);
+  if (isTwofold && held !== NO_FIGURES) return viewOf(roots, NO_FIGURES, now);
   return {
-    roots: isTwofold ? views.map((view) => (typeof view === 'string' ? view : withoutAny(view))) : views,
-    isComplete: isComplete && !isTwofold,
+    roots: views,
+    isComplete,
     freshMs: Math.min(...founds.map(({ freshMs }) => freshMs)),
     ats,
   };
@@ -75,7 +76,7 @@ export function viewOf(roots: readonly BoundRoot[], held: HeldFigures, now: Inst
 const figuresIn = (views: View['roots']): readonly FigureView[] =>
   views.flatMap((view) => (typeof view === 'string' ? [] : 'figures' in view ? view.figures : [view]));
 
-function figureView(bound: BoundFigures, held: HeldFigures, now: Instant, graceMs: number): FigureView {
+function figureView(bound: BoundFigures, held: Findable, now: Instant, graceMs: number): FigureView {
   const { countries, metrics, fields, years, variant } = bound;
   const found = new Map<string, Found>();
   const figured = new Set<string>();
@@ -95,14 +96,6 @@ function figureView(bound: BoundFigures, held: HeldFigures, now: Instant, graceM
         found.set(name, { ...cell, missing: years });
     }
   return { bound, found, ask: null };
-}
-
-function withoutAny<One extends FigureView | CountryView>(view: One): One {
-  const emptied = (found: ReadonlyMap<string, Found>, years: Years) =>
-    new Map([...found].map(([name, one]) => [name, { ...one, rows: [], missing: years }]));
-  const { figures } = view as Partial<CountryView>;
-  const years = 'years' in view.bound ? view.bound.years : ALL_YEARS;
-  return { ...view, found: emptied(view.found, years), ...(figures && { figures: figures.map(withoutAny) }) };
 }
 
 function hasSharedPairs(figures: readonly FigureView[]): boolean {
