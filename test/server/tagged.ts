@@ -17,6 +17,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[] | null>> = {
   '/c/<name>.arrow': ['/c/lines.arrow'],
   '/c/<name>.svg': ['/c/lines.svg'],
   '/c/<name>.png': ['/c/lines.png'],
+  '/c/<name>.html': ['/c/lines.html'],
+  '/c/<name>.metadata.json': ['/c/lines.metadata.json'],
   '/oembed': null,
   '/openapi.json': ['/openapi.json', '/c/openapi.json'],
   '/schema.graphql': ['/schema.graphql', '/schema.graphql?for=clients'],
