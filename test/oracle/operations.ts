@@ -13,7 +13,7 @@ import {
 import type { Dice } from './dice.ts';
 import type { Habits } from './habits.ts';
 import { AFRICA, CATEGORIES, INSTRUMENTS, UNKNOWN_COUNTRIES, UNKNOWN_METRICS } from './names.ts';
-import { idOf, resolvers, schema } from './reference.ts';
+import { figureIdOf, idOf, resolvers, schema } from './reference.ts';
 import type { Json, World } from './world.ts';
 
 export interface Operation {
@@ -412,8 +412,7 @@ class Generator {
         const rows = world.rows.filter((row) => row.value !== null);
         const row = rows[dice.below(rows.length)];
         if (row === undefined) return idOf('Country', dice.pick(world.countries).code);
-        const { country, metric, year, period, place, source, release } = row;
-        return idOf('Observation', country, metric, year, period, place, source, release);
+        return figureIdOf(row);
       }
       case 4: {
         const offices = [...world.governments.values()].flatMap((government) => government.offices);

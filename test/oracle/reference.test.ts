@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drawHabits } from './habits.ts';
-import { answer, idOf } from './reference.ts';
+import { answer, figureIdOf } from './reference.ts';
 import { drawWorld, type RowFact } from './world.ts';
 
 const HABITS = drawHabits(1, 0);
@@ -20,8 +20,7 @@ const FIGURE: RowFact = {
 
 /** Looks for the identifier of a figure in a world that has some rows; returns the release that comes, and the remarks. */
 function foundBy(figure: RowFact, rows: readonly RowFact[]) {
-  const { country, metric, year, period, place, source, release } = figure;
-  const id = idOf('Observation', country, metric, year, period, place, source, release);
+  const id = figureIdOf(figure);
   const text = 'query($id: ID!) { node(id: $id) { ... on Observation { datasetVersion } } }';
   const { data, remarks } = answer({ ...WORLD, rows: [...rows] }, HABITS, { text, variables: { id } });
   const node = data?.node as { readonly datasetVersion: string } | null;

@@ -36,7 +36,7 @@ export interface Lookup {
   /** Pairs of figures that were asked for, and the mode. */
   readonly codes?: readonly string[];
   readonly keys?: readonly string[];
-  readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series' | 'operands';
+  readonly mode?: 'figure' | 'latest' | 'latest of some' | 'series' | 'operands';
   /** Of the keys, those that there is a figure of. */
   readonly found?: ReadonlySet<string>;
   /** The reasons for which a figure may be missing here, each true of some country and key. */
@@ -157,6 +157,13 @@ export function idOf(type: string, ...words: readonly unknown[]): string {
   return ID_MARK + [type, ...words].join('|');
 }
 
+/** All that tells a row from others of its country and indicator, but for what each run of its source may change. */
+export function figureIdOf(row: RowFact): string {
+  const { country, metric, year, period, place, source, release, asOfPeriod, status, unit } = row;
+  const parts = [country, metric, year, period, place, source, release, asOfPeriod, status, unit];
+  return idOf('Observation', ...parts);
+}
+
 // Looks up things that are asked for by name.
 
 function countryOf(context: Context, code: string, free?: string): CountryNode | null {
@@ -197,8 +204,9 @@ interface Wanted {
 function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): RowFact[] {
   const codes = [...new Set(wanted.codes.map((code) => code.toUpperCase()))];
   const asked = [...new Set(wanted.keys)];
-  const hasYears = wanted.fromYear != null || wanted.toYear != null;
-  const mode = wanted.latest !== true ? 'series' : hasYears ? 'latest of years' : 'latest';
+  // The latest of all may be of another place, and then says nothing of those that are wanted.
+  const isOfSome = wanted.fromYear != null || wanted.toYear != null || wanted.scope === 'PLACES';
+  const mode = wanted.latest !== true ? 'series' : isOfSome ? 'latest of some' : 'latest';
   const isWanted = (row: RowFact) =>
     row.value !== null &&
     row.year >= (wanted.fromYear ?? Number.NEGATIVE_INFINITY) &&
@@ -414,8 +422,14 @@ const Indicator: Record<string, Resolve> = {
 };
 
 const Observation: Record<string, Resolve> = {
-  id: (row: RowFact) =>
-    idOf('Observation', row.country, row.metric, row.year, row.period, row.place, row.source, row.release),
+  id(row: RowFact, _args, context, info) {
+    const id = figureIdOf(row);
+    const alike = context.rowsOf(row.country, row.metric).filter((one) => figureIdOf(one) === id);
+    const sources = [row.source];
+    if (alike.length > 1)
+      context.remarks.push({ code: 'SEVERAL_FIGURES', path: pathOf(info), isOptional: true, sources });
+    return id;
+  },
   country: (row: RowFact, _args, context) => countryOf(context, row.country, row.countryName),
   indicator: (row: RowFact, _args, context) => ({
     __typename: 'Indicator',
@@ -784,7 +798,7 @@ function nodeOf(context: Context, info: GraphQLResolveInfo, id: string): unknown
     case 'Observation': {
       note(context, info, '/v1/data', { codes: [first], keys: [second], mode: 'series' });
       const rows = context.rowsOf(first, second);
-      const named = rows.find((one) => Observation.id?.(one as never, {} as never, context, info) === id);
+      const named = rows.find((one) => figureIdOf(one) === id);
       const row = named ?? revisedOf(rows, words);
       if (named === undefined && row !== undefined)
         context.remarks.push({ code: 'REVISED_SINCE', path: pathOf(info) });

@@ -685,7 +685,7 @@ function queryFor(id: string): string | null {
       return `{ country(code: ${one}) { offices { id name roleType } } }`;
     case 'Observation':
       return `{ observations(countryCodes: [${one}], metricKeys: [${two}]) {
-        id year period locationName datasetVersion retrievedAt source { key } } }`;
+        id year period asOfPeriod locationName datasetVersion valueStatus unit retrievedAt source { key } } }`;
     default:
       return null;
   }
