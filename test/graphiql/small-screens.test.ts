@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('on small screens', () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.getByRole('button', { name: 'Share' }).click();
     await page.getByRole('menuitem', { name: 'Copy embed' }).click();
-    const words = page.locator('.share [role=status]', { hasText: 'country-graph publish' });
+    const words = page.locator('.share [role=status]', { hasText: 'no public page' });
     await words.waitFor();
     await expect.poll(() => page.evaluate<boolean>(isAsWide)).toBe(true);
     const { x, width } = (await words.boundingBox()) ?? { x: -1, width: 999 };

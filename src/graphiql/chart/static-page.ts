@@ -81,7 +81,7 @@ ${notes.map((note) => `<p>${linked(note, pages)}</p>`).join('\n')}
 <p><a href="${csv}" download="${escaped(name)}.csv">CSV of all figures</a>${from === null ? '' : `. Saved from <a href="${escaped(from)}">${escaped(from.replace(/#.*/, ''))}</a>`}</p>
 <details>
 <summary>Table of ${table.rows.length} figures</summary>
-<div class="rows">${tableMarkup(table)}</div>
+<section class="rows" aria-label="Table" tabindex="0">${tableMarkup(table)}</section>
 ${left > 0 ? `<p>${left} more are in the CSV.</p>` : ''}
 </details>
 </main>
