@@ -24,7 +24,6 @@ export { type GatewayResponse, refusalBody, VARIES, WrittenBody } from '../graph
 export type { HandleRequest } from '../graphql/request/stages.ts';
 export { isNothing, statusOfError } from '../graphql/request/statuses.ts';
 export { checkMetricKey, checkStrings } from '../graphql/resolvers/argument-checks.ts';
-export { plain } from '../graphql/resolvers/ordering.ts';
 export { recordField } from '../graphql/resolvers/record-field.ts';
 export type { Absence, AbsenceNotes, AbsenceReason } from '../graphql/schema/context.ts';
 export type {
@@ -81,6 +80,7 @@ export { errorBody, excerpt, Failure, messageOf } from '../shared/errors.ts';
 export { isDeepJson, numberOf, parseExactly } from '../shared/exact-json.ts';
 export { once } from '../shared/once.ts';
 export { periodIn, timeIn } from '../shared/periods.ts';
+export { plain } from '../shared/plain-text.ts';
 export { attributionHeader } from '../shared/source-names.ts';
 export type { CallStage, OutgoingCall, SendOn } from './calls.ts';
 export {

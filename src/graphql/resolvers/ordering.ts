@@ -2,6 +2,7 @@ import { leftOutOf, sumOf, withLeftOut } from '../../service/records/envelope.ts
 import type { IndicatorRecord } from '../../service/records/reference.ts';
 import { type PromiseOrValue, sortedInTurns } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
+import { plain } from '../../shared/plain-text.ts';
 import type { GraphContext, Page } from '../schema/context.ts';
 import type { OrderDirection } from '../schema/generated.ts';
 
@@ -36,11 +37,6 @@ function hasAll({ key, name, record }: IndicatorRecord, words: readonly string[]
 /** The distinct words of a search. */
 export function wordsIn(search: string): readonly string[] {
   return [...new Set(plain(search).split(/\s+/).filter(Boolean))];
-}
-
-/** Text without cases and accents, as searches compare it. */
-export function plain(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** Compares rows by one of their fields; a row without a value comes last in either direction. */
