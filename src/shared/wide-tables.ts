@@ -33,14 +33,24 @@ function turnedOf(columns: readonly TableColumn[]): Turned | null {
   return { period, value, others: [...columns.keys()].filter((i) => !turned.includes(i)) };
 }
 
-/** Returns why a table of these columns can't be made wide; null if it can. */
-export function whyNotWide(columns: readonly TableColumn[]): string | null {
-  return turnedOf(columns) === null ? NOT_WIDE : null;
+/** Makes rows of a table wide; or says why that can't be. */
+export function widening(
+  columns: readonly TableColumn[],
+): string | ((rows: Iterable<readonly unknown[]>) => Steps<WideTable>) {
+  const turned = turnedOf(columns);
+  return turned === null ? NOT_WIDE : (rows) => widened(columns, turned, rows);
 }
 
 interface WideRow {
   readonly cells: readonly unknown[];
   readonly values: Map<string, unknown>;
+}
+
+/** Rows with the same other cells. */
+interface Alike {
+  readonly rows: WideRow[];
+  /** How many figures of each period there are: each stands in a row of its own. */
+  readonly counts: Map<string, number>;
 }
 
 const STEP_ROWS = 64;
@@ -49,29 +59,26 @@ const STEP_ROWS = 64;
  * A row for each combination of all other cells, in the order of their first figures. A second figure of a row and period, such as that of
  * a place whose name isn't selected, has a further row below.
  */
-export function* widened(
+function* widened(
   columns: readonly TableColumn[],
+  { period, value, others }: Turned,
   rows: Iterable<readonly unknown[]>,
 ): Steps<WideTable> {
-  const turned = turnedOf(columns);
-  if (turned === null) throw new Error(NOT_WIDE);
-  const { period, value, others } = turned;
-  const wideRows = new Map<string, WideRow[]>();
+  const wideRows = new Map<string, Alike>();
   const periods = new Set<string>();
   let count = 0;
   for (const row of rows) {
     const cells = others.map((i) => row[i] ?? null);
     const name = JSON.stringify(cells);
-    const alike = wideRows.get(name) ?? [];
+    const alike: Alike = wideRows.get(name) ?? { rows: [], counts: new Map() };
     wideRows.set(name, alike);
     const at = cellText(row[period]);
-    let place = alike.find(({ values }) => at === '' || !values.has(at));
-    if (place === undefined) {
-      place = { cells, values: new Map() };
-      alike.push(place);
-    }
+    const nth = alike.counts.get(at) ?? 0;
+    const place = alike.rows[nth] ?? { cells, values: new Map() };
+    alike.rows[nth] = place;
     // An outer item without figures has a row of its own.
     if (at !== '') {
+      alike.counts.set(at, nth + 1);
       periods.add(at);
       place.values.set(at, row[value] ?? null);
     }
@@ -91,10 +98,10 @@ export function* widened(
 }
 
 function* filledRows(
-  wideRows: ReadonlyMap<string, readonly WideRow[]>,
+  wideRows: ReadonlyMap<string, Alike>,
   periods: readonly string[],
 ): Generator<readonly unknown[]> {
   for (const alike of wideRows.values())
-    for (const { cells, values } of alike)
+    for (const { cells, values } of alike.rows)
       yield [...cells, ...periods.map((period) => values.get(period) ?? null)];
 }

@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import type { ColumnKind, TableColumn } from '../../shared/arrow.ts';
 import type { Steps } from '../../shared/async/turns.ts';
-import { type WideTable, whyNotWide, widened } from '../../shared/wide-tables.ts';
+import { type WideTable, widening } from '../../shared/wide-tables.ts';
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
@@ -156,8 +156,10 @@ export interface AnswerTable {
 }
 
 function answerTable(path: string, columns: readonly TableColumn[], rows: AnswerTable['rows']): AnswerTable {
-  const why = whyNotWide(columns);
-  return { path, columns, rows, wide: why ?? ((data, isTaken) => widened(columns, rows(data, isTaken))) };
+  const widen = widening(columns);
+  const wide: AnswerTable['wide'] =
+    typeof widen === 'string' ? widen : (data, isTaken) => widen(rows(data, isTaken));
+  return { path, columns, rows, wide };
 }
 
 interface Leaf extends TableColumn {
