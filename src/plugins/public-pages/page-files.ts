@@ -17,7 +17,7 @@ export function pageFiles(trusted: string, published: string): PageFiles {
 }
 
 /** Writes what isn't the default. */
-export function writtenTerms({ picture, ...terms }: PublicTerms): object {
+function writtenTerms({ picture, ...terms }: PublicTerms): object {
   return { ...terms, ...(Object.keys(picture).length > 0 && { picture }) };
 }
 
@@ -30,26 +30,6 @@ export async function readPages(disk: Disk, { published }: Pick<PageFiles, 'publ
   return readTable(disk, published, PageTable);
 }
 
-/**
- * Checks that no page has its document by the name of another one that is about to be added: it would have two.
- * @throws Error of the file, PageRefusal
- */
-export async function checkOperationName(
-  disk: Disk,
-  files: PageFiles,
-  name: string | undefined,
-  id: string,
-): Promise<void> {
-  const trusted = await readTable(disk, files.trusted, TrustedTable);
-  const published = await readPages(disk, files);
-  if (name === undefined || Object.hasOwn(trusted, id)) return;
-  for (const [page, terms] of Object.entries(published))
-    if ((terms as { readonly document?: unknown } | null)?.document === name)
-      throw new PageRefusal(
-        `The page ${page} has its query by the name ${name}: give this query another name.`,
-      );
-}
-
 /** Pages of a file, beyond which none is added by others than the operator. */
 const MAX_PAGES = 1_000;
 
@@ -59,19 +39,18 @@ export class PageRefusal extends Error {}
 /**
  * Adds pages and the documents that they name. Documents are written first, so that no page ever names one that isn't
  * there.
- * @param areNew true if none of the names may be taken
+ * @param check throws for what makes them no pages, seen while no other process writes
  * @throws Error of a file that is damaged, and writes nothing
- * @throws PageRefusal, and writes nothing, if a name is taken, or there are too many pages
  */
 export function addPages(
   disk: Disk,
   files: PageFiles,
   documents: Table,
   pages: Table,
-  areNew = false,
+  check: (trusted: Table, published: Table) => void = () => {},
 ): Promise<void> {
   return changed(disk, files, (trusted, published) => {
-    if (areNew) checkNew(published, pages);
+    check(trusted, published);
     return [
       [files.trusted, trusted, { ...trusted, ...documents }],
       [files.published, published, { ...published, ...pages }],
@@ -79,9 +58,46 @@ export function addPages(
   });
 }
 
-function checkNew(published: Table, pages: Table): void {
-  const taken = Object.keys(pages).find((name) => Object.hasOwn(published, name));
-  if (taken !== undefined) throw new PageRefusal(`The name ${taken} is taken: choose another.`);
+/** A page with its document, whose operation may have a name. */
+interface OwnPage {
+  readonly name: string;
+  readonly terms: PublicTerms;
+  readonly text: string;
+  readonly operationName: string | undefined;
+}
+
+/**
+ * Adds a page of somebody's own.
+ * @param isNew true if the name may not be taken
+ * @throws Error of a file that is damaged, and writes nothing
+ * @throws PageRefusal, and writes nothing, if a name is taken, or there are too many pages
+ */
+export function addPage(
+  disk: Disk,
+  files: PageFiles,
+  { name, terms, text, operationName }: OwnPage,
+  isNew = false,
+): Promise<void> {
+  const documents = { [terms.document]: text };
+  const pages = { [name]: writtenTerms(terms) };
+  return addPages(disk, files, documents, pages, (trusted, published) => {
+    if (operationName !== undefined && !Object.hasOwn(trusted, terms.document))
+      checkOperationName(published, operationName);
+    if (isNew) checkNew(published, name);
+  });
+}
+
+/** No page may have its document by the name of another one: it would have two. */
+function checkOperationName(published: Table, name: string): void {
+  for (const [page, terms] of Object.entries(published))
+    if ((terms as { readonly document?: unknown } | null)?.document === name)
+      throw new PageRefusal(
+        `The page ${page} has its query by the name ${name}: give this query another name.`,
+      );
+}
+
+function checkNew(published: Table, name: string): void {
+  if (Object.hasOwn(published, name)) throw new PageRefusal(`The name ${name} is taken: choose another.`);
   if (Object.keys(published).length >= MAX_PAGES)
     throw new PageRefusal(
       `There are ${MAX_PAGES} pages, the most that can be published here: take one back.`,

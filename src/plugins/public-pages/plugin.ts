@@ -59,10 +59,11 @@ export const publicPages = definePlugin({
           const { isOfSandbox } = await import('./sample.ts');
           const { pageFiles } = await import('./page-files.ts');
           const { files: disk } = pluginHost;
-          const leaveOut = isOfSandbox(disk, file) ? pluginHost.warn : null;
+          const isSandbox = isOfSandbox(disk, file);
+          const leaveOut = isSandbox ? pluginHost.warn : null;
           const pages = await addressRoute(app, gateway, host, { ...pluginHost, file, leaveOut });
           served = pages;
-          const publishers = isOfSandbox(disk, file) ? null : named;
+          const publishers = isSandbox ? null : named;
           if (publishers?.length === 0) return;
           isOpen = true;
           const { publishingRoutes } = await import('./publishing-route.ts');

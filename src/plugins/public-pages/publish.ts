@@ -3,15 +3,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type CommandHost, excerpt, frameOf } from '../../plugin/index.ts';
 import { checkedPage } from './checked-page.ts';
-import {
-  addPages,
-  checkOperationName,
-  type PageFiles,
-  pageFiles,
-  readPages,
-  removePage,
-  writtenTerms,
-} from './page-files.ts';
+import { addPage, type PageFiles, pageFiles, readPages, removePage } from './page-files.ts';
 import {
   documentIdOf,
   headingOf,
@@ -129,11 +121,11 @@ async function publish(
   const { page, price } = await checked(name, terms.data, text, settingsOf(host)).catch((error: Error) => {
     throw host.error(`${file}: ${error.message}`);
   });
-  await checkOperationName(disk, files, page.operationName, document).catch((error: Error) => {
+  if (isSandbox) await ownFolder(sandboxFiles(disk).folder);
+  const { operationName } = page;
+  await addPage(disk, files, { name, terms: terms.data, text, operationName }).catch((error: Error) => {
     throw host.error(error.message);
   });
-  if (isSandbox) await ownFolder(sandboxFiles(disk).folder);
-  await addPages(disk, files, { [document]: text }, { [name]: writtenTerms(terms.data) });
   const address = addressOf(name, url);
   return [
     `${name} is public under the issued key ${key} (${files.published}). ${price}`,

@@ -12,16 +12,7 @@ import {
 import { checkedPage } from './checked-page.ts';
 import type { Disk } from './disk.ts';
 import { isOfOwnPage, ownOrigin } from './own-address.ts';
-import {
-  addPages,
-  checkOperationName,
-  type PageFiles,
-  PageRefusal,
-  publisherOf,
-  readPages,
-  removePage,
-  writtenTerms,
-} from './page-files.ts';
+import { addPage, type PageFiles, PageRefusal, publisherOf, readPages, removePage } from './page-files.ts';
 import { documentIdOf, headingOf, PageName, PageTerms, type PublicDocument } from './public-documents.ts';
 import { JSON_TEXT } from './refusals.ts';
 import { SANDBOX_PAGES_KEY } from './sample.ts';
@@ -106,8 +97,7 @@ export function publishingRoutes(
       throw new Failure('BAD_USER_INPUT', excerpt(error.message));
     });
     await checkReadable(received(request, site), gateway, page);
-    await checkOperationName(disk, files, page.operationName, document);
-    await addPages(disk, files, { [document]: query }, { [name]: writtenTerms(terms) }, true);
+    await addPage(disk, files, { name, terms, text: query, operationName: page.operationName }, true);
     await served.look();
     if (!served.current().has(name)) {
       await removePage(disk, files, name, isSandbox);
