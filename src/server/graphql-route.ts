@@ -14,7 +14,7 @@ import { addVary, compressionFor, sendBody, sendNotModified } from './bodies.ts'
 import { type AnswerSending, flat, headError, hijacked, SHUTTING_DOWN } from './http.ts';
 import { readPacked } from './packed-requests.ts';
 
-interface GraphqlRouteOptions extends AnswerSending {
+export interface GraphqlRouteOptions extends AnswerSending {
   readonly gateway: Gateway;
   /** True if errors are sent with status 200, as routers need it. */
   readonly isSubgraph: boolean;

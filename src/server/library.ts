@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import { ConfigError, readConfig, type SettingName, settingNamesOf } from '../config/config.ts';
 import { waitingBounds } from '../config/memory-budget.ts';
 import { createGateway as openGateway } from '../gateway/gateway.ts';
@@ -6,10 +6,9 @@ import type { PluginDefinition } from '../gateway/plugin.ts';
 import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import { libraryPlugins, plugins as shipped } from '../plugins.ts';
-import { bodies } from './bodies.ts';
-import { goneSignal, graphqlRoute, readAsGraphql, readShallowJson, sendAnswer } from './graphql-route.ts';
+import { graphqlRoute } from './graphql-route.ts';
 import { type AnswerSending, createOutgoing, markAnswers, requestIdOf, unlessLeft } from './http.ts';
-import { unreadRefusals } from './unread-refusals.ts';
+import { routeHost } from './route-host.ts';
 
 export type { OperationEvent } from '../graphql/request/operation-events.ts';
 export type { Attempt } from '../service/attempt.ts';
@@ -101,19 +100,7 @@ export async function createGateway({
       // In a scope of its own, since the prefix of a plugin holds for all routes that are registered in it.
       const graphql = { ...sending, gateway, isSubgraph: config.subgraph };
       await app.register(graphqlRoute, graphql);
-      const host = {
-        ...sending,
-        config,
-        trusted: () => gateway.trusted,
-        demoKeys: null,
-        bodies,
-        asGraphql: (scope: FastifyInstance) => readAsGraphql(scope, graphql),
-        readJson: readShallowJson,
-        gone: goneSignal,
-        sendAnswer: (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
-          sendAnswer(request, reply, answer, sending),
-        unread: unreadRefusals(gateway, sending.course),
-      };
+      const host = routeHost(graphql, config, null);
       for (const http of gateway.plugins.http)
         await app.register(async (scope) => http.routes?.(scope, host));
     },

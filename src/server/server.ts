@@ -1,19 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import fastify from 'fastify';
 import { waitingBounds } from '../config/memory-budget.ts';
-import type { HttpHost } from '../gateway/plugin.ts';
 import { printClientSdl } from '../graphql/schema/sdl.ts';
-import { bodies, taggedText } from './bodies.ts';
+import { taggedText } from './bodies.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { drain } from './drain.ts';
-import {
-  goneSignal,
-  graphqlRoute,
-  readAsGraphql,
-  readShallowJson,
-  refuse,
-  sendAnswer,
-} from './graphql-route.ts';
+import { graphqlRoute, refuse } from './graphql-route.ts';
 import {
   createOutgoing,
   headerCountError,
@@ -28,8 +20,8 @@ import { listenAt, refuseUnrouted } from './listening.ts';
 import { llmsRoute } from './llms-text.ts';
 import { watchOpenRequests } from './open-requests.ts';
 import { addOperatorRoutes, createAdminServer } from './operators.ts';
+import { routeHost } from './route-host.ts';
 import type { Course, ServerParts } from './server-parts.ts';
-import { unreadRefusals } from './unread-refusals.ts';
 import { refuseExpectations, refuseUnread } from './unread-requests.ts';
 import { protocolOf, takeUpgrades } from './upgrades.ts';
 import { writeTogether } from './write-together.ts';
@@ -87,20 +79,7 @@ export function createServer(parts: ServerParts) {
 
   allowOrigins(app, config, ofPlugins, log.note);
   const graphql = { gateway, course, outgoing, isSubgraph: config.subgraph, problem };
-  const host: HttpHost = {
-    config,
-    course,
-    outgoing,
-    problem,
-    bodies,
-    demoKeys,
-    trusted: () => gateway.trusted,
-    asGraphql: (app) => readAsGraphql(app, graphql),
-    readJson: readShallowJson,
-    gone: goneSignal,
-    sendAnswer: (request, reply, answer) => sendAnswer(request, reply, answer, { course, outgoing, problem }),
-    unread: unreadRefusals(gateway, course),
-  };
+  const host = routeHost(graphql, config, demoKeys);
   for (const { routes } of ofPlugins) if (routes) app.register(async (scope) => routes(scope, host));
   app.register(graphqlRoute, graphql);
   const models = ofPlugins.flatMap(({ models = [] }) => models);

@@ -1,0 +1,37 @@
+import type { Config } from '../config/config.ts';
+import type { HttpHost } from '../gateway/plugin.ts';
+import { bodies } from './bodies.ts';
+import {
+  type GraphqlRouteOptions,
+  goneSignal,
+  readAsGraphql,
+  readShallowJson,
+  sendAnswer,
+} from './graphql-route.ts';
+import { unreadRefusals } from './unread-refusals.ts';
+
+/**
+ * What routes of plugins may use, of the program and of the library alike.
+ * @param demoKeys those of the embedded sandbox; null without one
+ */
+export function routeHost(
+  graphql: GraphqlRouteOptions,
+  config: Config,
+  demoKeys: HttpHost['demoKeys'],
+): HttpHost {
+  const { gateway, course, outgoing, problem } = graphql;
+  return {
+    config,
+    course,
+    outgoing,
+    problem,
+    demoKeys,
+    bodies,
+    trusted: () => gateway.trusted,
+    asGraphql: (app) => readAsGraphql(app, graphql),
+    readJson: readShallowJson,
+    gone: goneSignal,
+    sendAnswer: (request, reply, answer) => sendAnswer(request, reply, answer, graphql),
+    unread: unreadRefusals(gateway, course),
+  };
+}
