@@ -23,7 +23,7 @@ export const commandView = (host: CommandHost): ByEntrance => ({
     };
   },
   error: (message) => new CommandError(message),
-  settingsError: (message) => new ConfigError(message),
+  settingsError: (message, options) => new ConfigError(message, options),
   formatted,
   graphqlIn,
   files,
