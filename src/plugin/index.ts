@@ -3,7 +3,7 @@
  * marks and pure functions. What needs a gateway is handed to a plugin, as views that can't be changed.
  */
 export type { KeptStore } from '../cache/kept-store.ts';
-export { createObjectMemo } from '../cache/lru.ts';
+export { createLru, createObjectMemo } from '../cache/lru.ts';
 export { SumsBook } from '../cache/sums.ts';
 export { httpAddress, itemsOf, onOff, wholeNumber } from '../config/config.ts';
 export { isAmong, isLoopback, originIn } from '../config/origins.ts';
@@ -82,7 +82,7 @@ export { once } from '../shared/once.ts';
 export { periodIn, timeIn } from '../shared/periods.ts';
 export { plain } from '../shared/plain-text.ts';
 export { attributionHeader } from '../shared/source-names.ts';
-export type { CallStage, OutgoingCall, SendOn } from './calls.ts';
+export type { CallStage, OutgoingCall } from './calls.ts';
 export {
   type CommandHost,
   definePlugin,

@@ -1,5 +1,6 @@
 import './publish.css';
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Choice } from '../chart/choice.tsx';
 import { saveFile } from '../save-file.ts';
 import { canPublish, pageUrlOf, publicDocuments, setPublicDocuments } from '../trusted.ts';
 import { copied } from './clipboard.ts';
@@ -102,16 +103,7 @@ function Form({ draft, words, change, children }: FormProps) {
           onChange={(event) => change({ note: event.target.value })}
         />
       </label>
-      <label>
-        Colours
-        <select value={words.theme} onChange={(event) => change({ theme: event.target.value })}>
-          {THEMES.map(([theme, name]) => (
-            <option key={theme} value={theme}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice label="Colours" value={words.theme} options={THEMES} choose={(theme) => change({ theme })} />
       {children}
     </>
   );

@@ -1,4 +1,5 @@
 import { astFromValue, type GraphQLSchema, isInputType, parse, print, typeFromAST, visit } from 'graphql';
+import { plain } from '../../shared/plain-text.ts';
 import type { Operation } from '../operation.ts';
 import { quoted } from './snippets.ts';
 
@@ -56,9 +57,8 @@ export function withDefaults(
 
 /** A name for addresses and files. */
 export function nameFrom(title: string): string {
-  const plain = title.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   return (
-    plain
+    plain(title)
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-|-$/g, '')
       .slice(0, 40)

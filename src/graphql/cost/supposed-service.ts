@@ -1,6 +1,6 @@
 import type { Tenant } from '../../keys/tenant.ts';
 import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
-import type { CachedNames } from '../../observations/loaders/cached-names.ts';
+import { type CachedNames, ROUTES } from '../../observations/loaders/cached-names.ts';
 import { type Demand, pairKey } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import { type Call, makeCall, type Send } from '../../service/call.ts';
@@ -84,7 +84,7 @@ export function createSupposedService(
      * asked for afterwards is known not to exist. Null if nothing is to be supposed.
      */
     names(dimension: Dimension): CachedNames | null {
-      const { route } = dimension === 'countries' ? endpoints.countries : endpoints.indicators;
+      const route = ROUTES[dimension];
       if (isExpected || cache.tenantCache === NO_TENANT_CACHE || !madeUpLists.has(route)) return null;
       return {
         route,

@@ -1,7 +1,7 @@
 import { isObject } from '../../service/records/envelope.ts';
 import { parseExactly } from '../../shared/exact-json.ts';
 import type { GatewayRequest } from './requests.ts';
-import { type GatewayResponse, wholeBody } from './responses.ts';
+import { wholeBody } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
 
 /** For parts of the program that ask as any client does. */
@@ -23,15 +23,6 @@ interface ReplyError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>>;
-}
-
-/** The answer to a request with its whole body, as text. */
-async function wholeAnswer(
-  handle: HandleRequest,
-  request: GatewayRequest,
-): Promise<GatewayResponse & { readonly body: string }> {
-  const response = await handle(request);
-  return { ...response, body: await wholeBody(response.body) };
 }
 
 /** The expected calls of an operation, and the bounds that they lie within. */
@@ -70,7 +61,7 @@ export async function explained(
   given: Partial<GatewayRequest> = {},
 ): Promise<OwnReply> {
   const headers = { ...given.headers, 'x-explain': '1' };
-  return replyOf((await wholeAnswer(handle, ownRequest(body, { ...given, headers }))).body);
+  return replyOf(await wholeBody((await handle(ownRequest(body, { ...given, headers }))).body));
 }
 
 /** The price that a reply tells; null for an operation that would be refused, as its errors say. */

@@ -57,7 +57,8 @@ function createCachedList<Params, Result>(
  */
 const NOTHING_MS = 1_000;
 
-const ROUTES = { countries: countries.route, metrics: indicators.route } as const;
+/** Of the lists that have the names. */
+export const ROUTES = { countries: countries.route, metrics: indicators.route } as const;
 
 export function createCachedNames(cache: ListCache, { figured }: Learned): FindCachedNames {
   const { tenantCache, now } = cache;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import {
+  createLru,
   Failure,
   type GatewayRequest,
   HeldOperations,
@@ -17,7 +18,6 @@ import { DamagedKey, digestOf, type IssuedKey, isPast, issuedKeyFrom, issuedKeyI
 import { KeyBudget } from './key-budget.ts';
 import { KeyDesk } from './key-desk.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
-import { createLru } from './lru.ts';
 import { clientOf, Usage } from './usage.ts';
 import { Visitors } from './visitors.ts';
 

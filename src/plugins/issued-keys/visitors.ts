@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure, visitorOf } from '../../plugin/index.ts';
+import { createLru, Failure, visitorOf } from '../../plugin/index.ts';
 import type { IssuedKey } from './key.ts';
 import { type KeyStore, LATE_MS } from './key-store.ts';
-import { createLru } from './lru.ts';
 
 /** Visitors that a process counts. */
 const MOST_VISITORS = 50_000;

@@ -8,7 +8,7 @@ import { type Owner, Owners, type Pair, seeNames } from './owners.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type Instant, type Layer, NO_FIGURES } from './store.ts';
 import { orNull } from './understood.ts';
-import { narrow, type View, viewOf } from './views.ts';
+import { figuresIn, narrow, type View, viewOf } from './views.ts';
 
 export interface HoldingOptions {
   /** The gateway's GraphQL address. */
@@ -187,10 +187,7 @@ function hasDoubts({ extensions }: GraphqlBody, { roots }: View): boolean {
   }[];
   const doubted = warnings.flatMap(({ code, name }) => (code === 'UNKNOWN_INDICATOR' ? [name] : []));
   if (doubted.length === 0) return false;
-  const views = roots.flatMap((one) =>
-    typeof one === 'string' ? [] : 'figures' in one ? one.figures : [one],
-  );
-  return views.some(({ found }) =>
+  return figuresIn(roots).some(({ found }) =>
     [...found].some(([cell, { rows }]) => rows.length > 0 && doubted.includes(cell.split(' ')[1])),
   );
 }

@@ -73,7 +73,7 @@ export function viewOf(roots: readonly BoundRoot[], held: Findable, now: Instant
   };
 }
 
-const figuresIn = (views: View['roots']): readonly FigureView[] =>
+export const figuresIn = (views: View['roots']): readonly FigureView[] =>
   views.flatMap((view) => (typeof view === 'string' ? [] : 'figures' in view ? view.figures : [view]));
 
 function figureView(bound: BoundFigures, held: Findable, now: Instant, graceMs: number): FigureView {
