@@ -47,11 +47,11 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/graphiql\/picture-worker\.ts$/, /^src\/(graphiql|shared)\//],
   [
     /^src\/graphiql\//,
-    /^src\/(graphiql\/|shared\/(cells|citations|decimals|drawings|periods|source-names)\.ts$)/,
+    /^src\/(graphiql\/|shared\/(cells|citations|decimals|drawings|periods|plain-text|source-names)\.ts$)/,
   ],
   // Browsers use these.
   [
-    /^src\/shared\/(cells|citations|decimals|drawings|periods|source-names)\.ts$/,
+    /^src\/shared\/(cells|citations|decimals|drawings|periods|plain-text|source-names)\.ts$/,
     /^src\/shared\/source-names\.ts$/,
   ],
   [/^src\/shared\/async\//, /^src\/shared\/async\//],
