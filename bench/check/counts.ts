@@ -64,7 +64,8 @@ async function charactersOf(gateway: Gateway, row: Row): Promise<Partial<Figures
     for (const request of requests) await ask(gateway, request);
     samples.push((await charactersRun()) / SAMPLE_OPERATIONS);
   }
-  return { characters: Number(median(samples).toPrecision(3)) };
+  // What a sample has above the least is the machine's: on a busy one, turns end earlier, so that there are more of them.
+  return { characters: Number(Math.min(...samples).toPrecision(3)) };
 }
 
 async function figuresOf(gateway: Gateway, row: Row): Promise<Partial<Figures>> {
