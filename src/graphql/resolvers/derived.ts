@@ -281,7 +281,7 @@ function latestOf(
   for (const [i, one] of wanted.entries()) if (mayBeLatest(counterparts[i])) pairs.set(keyOfPair(one), one);
   if (pairs.size === 0) return NONE_ASKED;
   bill.naive += pairs.size;
-  return mapValue(loaders.observations.operands.latest([...pairs.values()]), (latest) => {
+  return mapValue(loaders.observations.operands().latest([...pairs.values()]), (latest) => {
     return new Map([...pairs.keys()].map((pair, i) => [pair, latest[i] ?? null]));
   });
 }
@@ -344,7 +344,7 @@ function compared(
     const parents = rows.flatMap(({ year }, parent) => (since == null || since < year ? [parent] : []));
     const parentRows = parents.map((parent) => rows[parent] as ObservationRecord);
     const values: (number | Error | null)[] = rows.map(() => null);
-    const { operands } = context.loaders.observations;
+    const operands = context.loaders.observations.operands();
     const wanting = madeInTurns(context, parentRows, (row) => wantedFor(row, yearFor(row)));
     return mapValue(wanting, (wanted) =>
       mapValue(operands.series(wanted), (outcomes) =>
@@ -402,7 +402,7 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const { operands } = context.loaders.observations;
+  const operands = context.loaders.observations.operands();
   const existing = existingNames('metrics', context, () => info.pathOf(0), [metricKey]);
   return mapValue(existing, ([key]) => {
     if (key === undefined) return rows.map(() => null);
@@ -454,7 +454,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
       ? [...COVERED_COUNTRIES]
       : existingNames('countries', context, () => info.pathOf(0), [...new Set(among)]);
   const sign = direction === 'ASC' ? -1 : 1;
-  const { operands } = context.loaders.observations;
+  const operands = context.loaders.observations.operands();
   return mapValue(existing, (codes) => {
     const byName = new Map<string, ObservationRecord[]>();
     const naming = madeInTurns(context, rows, (row) => {

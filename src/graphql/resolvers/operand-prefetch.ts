@@ -81,7 +81,7 @@ export function prefetchDerived(
   context: GraphContext,
 ): PromiseOrValue<void> {
   if (derived.length === 0 || asked.countryCodes.length === 0 || asked.metricKeys.length === 0) return;
-  const { operands } = context.loaders.observations;
+  const operands = context.loaders.observations.operands();
   /** What is known to exist is asked for together. */
   const wanted: ExpectedFigures[] = [];
   const want = (

@@ -13,7 +13,7 @@ import {
 } from '../planner/demand.ts';
 import { alikeWith, newestOf, sourcesOf } from '../planner/newest.ts';
 import type { Doubts } from './doubts.ts';
-import { createOperandLoader } from './operands.ts';
+import { createOperandLoader, type OperandLoader } from './operands.ts';
 import { FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
 
 /** Rows of every country with every metric. */
@@ -125,6 +125,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     rows.length < 2 ? rows : [newest(rows) as ObservationRecord];
 
   const nationalsOf = createNationals(parts, newest, outcomes);
+  let operands: OperandLoader | undefined;
 
   return {
     /**
@@ -190,11 +191,15 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     settleTogether(): void {
       outcomes.isTogether = true;
     },
-    operands: createOperandLoader(
-      { caller: sending.caller, batchGate, effort },
-      (demands) => outcomes.of(demands, asTheyAre),
-      nationalsOf,
-    ),
+    /** Made for the first field that compares figures: most operations have none. */
+    operands(): OperandLoader {
+      operands ??= createOperandLoader(
+        { caller: sending.caller, batchGate, effort },
+        (demands) => outcomes.of(demands, asTheyAre),
+        nationalsOf,
+      );
+      return operands;
+    },
   };
 }
 

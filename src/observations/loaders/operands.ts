@@ -129,6 +129,8 @@ function createExpected(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: Natio
   };
 }
 
+export type OperandLoader = ReturnType<typeof createOperandLoader>;
+
 /** Loads figures to compare with, together with the figures themselves as far as they are known beforehand. */
 export function createOperandLoader(turns: Turns, outcomesOf: OutcomesOf, nationalsOf: NationalsOf) {
   const { effort } = turns;
