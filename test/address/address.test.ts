@@ -12,11 +12,12 @@ import { holdReadings, openFolder } from '../issued/issuing.ts';
 import { servicesWith } from '../support/services.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
 
-const FORMS = ['', '.json', '.csv', '.arrow', '.svg', '.png', '.html', '.metadata.json'];
+const FORMS = ['', '.json', '.csv', '.wide.csv', '.arrow', '.svg', '.png', '.html', '.metadata.json'];
 const TYPES = [
   'text/html; charset=utf-8',
   'application/json; charset=utf-8',
   'text/csv; charset=utf-8; header=present',
+  'text/csv; charset=utf-8; header=present; shape=wide',
   'application/vnd.apache.arrow.stream',
   'image/svg+xml; charset=utf-8',
   'image/png',
@@ -113,7 +114,7 @@ describe('a public document', () => {
     }
     // Other variables are other data, and fetch the missing figures.
     const other = await program.at('/c/lines.svg?codes=KE,ZA', {
-      headers: { 'if-none-match': tags[4] ?? '' },
+      headers: { 'if-none-match': tags[FORMS.indexOf('.svg')] ?? '' },
     });
     expect([other.status, (await other.text()).match(/>South Africa</g)?.length]).toEqual([200, 2]);
     expect(program.requests()).toEqual([
@@ -294,7 +295,7 @@ describe('a public document', () => {
       published: { two: { document: 'Two', key: 'page' } },
     });
     await program.issue({ name: 'page' });
-    for (const form of ['csv', 'arrow'])
+    for (const form of ['csv', 'wide.csv', 'arrow'])
       expect(await refusal(program, `/c/two.${form}`)).toMatchObject({ status: 406, code: 'BAD_REQUEST' });
     expect(program.requests()).toEqual([]);
   });

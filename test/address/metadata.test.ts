@@ -28,6 +28,7 @@ describe('metadata of a page', () => {
       data: [
         { type: 'application/json', url: url.replace('lines', 'lines.json') },
         { type: 'text/csv', url: url.replace('lines', 'lines.csv') },
+        { type: 'text/csv; shape=wide', url: url.replace('lines', 'lines.wide.csv') },
         { type: 'application/vnd.apache.arrow.stream', url: url.replace('lines', 'lines.arrow') },
       ],
     });

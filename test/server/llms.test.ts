@@ -15,7 +15,7 @@ describe('/llms.txt', () => {
     expect([status, type]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(text).toContain('## Public documents');
     expect(text).toContain(
-      '- [People & <years>](c/lines): The population of some countries, year by year. A page; its data and picture are beside it as .json, .csv, .arrow, .svg, .png, .html, .metadata.json. Parameters: codes, from. Costs 1 call(s) to the metered service where nothing is cached: at least 1, at most 60.',
+      '- [People & <years>](c/lines): The population of some countries, year by year. A page; its data and picture are beside it as .json, .csv, .wide.csv, .arrow, .svg, .png, .html, .metadata.json. Parameters: codes, from. Costs 1 call(s) to the metered service where nothing is cached: at least 1, at most 60.',
     );
     expect(text).toMatch(/- \[card\]\(c\/card\): A page; .* as \.json, .*Parameters: code\. Costs 1 call/);
     expect(text).not.toContain('kept');

@@ -19,7 +19,7 @@ import {
   visitorOf,
 } from '../../plugin/index.ts';
 import type { NamedSource } from './attribution.ts';
-import { FORMS, type Form, formsBeside, isForm } from './document-forms.ts';
+import { FORMS, type Form, formsBeside, isCsv, isForm, whyNot } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
 import { datasetOf, metadataText, type PageMetadata } from './metadata.ts';
@@ -56,8 +56,6 @@ interface Tables {
     maxAnswerBytes: number,
   ): Promise<GatewayResponse>;
 }
-
-const MARKED_CSV = 'text/csv; bom=present';
 
 /** Headers that are passed on with a table, which has no other place for errors and warnings. */
 const OF_TABLES: ReadonlySet<string> = new Set(['content-type', 'x-graphql-errors', 'x-graphql-warnings']);
@@ -290,9 +288,8 @@ class PublicAddress {
       // Otherwise readers of tables would request ranges.
       .header('accept-ranges', 'none')
       .header('referrer-policy', 'strict-origin-when-cross-origin');
-    const { kind } = FORMS[form];
-    if (kind === 'table' && document.table === null)
-      return refuse(request, reply, badRequest(406, 'This answer makes no table.', request.id));
+    const why = whyNot(form, document);
+    if (why !== null) return refuse(request, reply, badRequest(406, why, request.id));
     const drawn = this.#drawnOf(document);
     const asked = isDrawn(form)
       ? new ChangedRequest(entered.request, {
@@ -418,7 +415,7 @@ class PublicAddress {
     { request, reply, form, document, look }: Visit,
     response: GatewayResponse,
   ): Promise<void> {
-    const accept = form === 'csv' && look.isMarked ? MARKED_CSV : FORMS[form].type;
+    const accept = isCsv(form) && look.isMarked ? `${FORMS[form].type}; bom=present` : FORMS[form].type;
     const { answerBytes } = this.#gateway.limits;
     const turns = this.#gateway.turnsFor(null);
     const tables = this.#gateway.api<Tables>('csv-tables');

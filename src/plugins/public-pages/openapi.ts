@@ -1,6 +1,6 @@
 import { boundedName, type StartedServices } from '../../plugin/index.ts';
 import { nameAndPage } from './attribution.ts';
-import { FORMS, type Form, formsBeside } from './document-forms.ts';
+import { FORMS, type Form, formsBeside, isCsv } from './document-forms.ts';
 import { type PublicDocument, WIDTHS } from './public-documents.ts';
 
 const LOOK_PARAMETERS = [
@@ -93,7 +93,7 @@ function itemOf(document: PublicDocument, form: Form, price: Price): object {
       parameters: [
         ...parametersOf(document),
         ...(FORMS[form].kind === 'picture' && form !== 'html' ? LOOK_PARAMETERS : []),
-        ...(form === 'csv' ? [MARK_PARAMETER] : []),
+        ...(isCsv(form) ? [MARK_PARAMETER] : []),
       ],
       responses: {
         200: { description: 'As asked for.', content: { [FORMS[form].type]: {} } },

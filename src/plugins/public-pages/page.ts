@@ -87,6 +87,7 @@ export interface PageContent {
 const LABELS: Readonly<Record<string, string>> = {
   json: 'JSON',
   csv: 'CSV',
+  'wide.csv': 'CSV, years as columns',
   arrow: 'Arrow',
   svg: 'SVG',
   png: 'PNG',
