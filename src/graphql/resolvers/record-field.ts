@@ -2,7 +2,7 @@ import { type GraphQLField, type GraphQLFieldResolver, isObjectType } from 'grap
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { SchemaPart } from '../schema/schema.ts';
-import { type ListedRecords, recordReaders } from './record-readers.ts';
+import { type RecordsByType, recordReaders } from './record-readers.ts';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -12,25 +12,25 @@ declare module 'graphql' {
 }
 
 interface OfRecord {
-  readonly type: keyof ListedRecords;
+  readonly type: keyof RecordsByType;
   readonly needs: readonly string[];
   readonly read: (record: never, args: never) => unknown;
 }
 
 /**
- * A resolver of a plugin for a field over what the graph knows of a country, an indicator or a source. `read` gets the
- * fields that it needs: at once if they came with the object, otherwise from the service's list, which the operation
- * loads once. So the field says `@upstream(takes: ONCE)` in its SDL, and is priced and billed like those of the graph.
- * Without such a record the field is null.
+ * A resolver of a plugin for a field over what the graph knows of an object. `read` gets the fields that it needs. A figure
+ * and a ticker have all of theirs. Those of a country, an indicator or a source came with the object, or come from the
+ * service's list, which the operation loads once: so the field says `@upstream(takes: ONCE)` in its SDL, and is priced and
+ * billed like those of the graph. Without such a record the field is null.
  */
 export function recordField<
-  Type extends keyof ListedRecords,
-  Name extends keyof ListedRecords[Type] & string,
+  Type extends keyof RecordsByType,
+  Name extends keyof RecordsByType[Type] & string,
   Args,
 >(
   type: Type,
   needs: readonly Name[],
-  read: (record: Pick<ListedRecords[Type], Name>, args: Args) => PromiseOrValue<unknown>,
+  read: (record: Pick<RecordsByType[Type], Name>, args: Args) => PromiseOrValue<unknown>,
 ): GraphQLFieldResolver<unknown, unknown, Args> {
   const unbound = () => {
     throw new TypeError('The graph of a gateway resolves this field.');
@@ -65,10 +65,15 @@ export function withRecordFields(part: SchemaPart): SchemaPart {
   };
 }
 
-/** @throws TypeError if the records are of another type, or the SDL doesn't say that the field loads them */
+/** @throws TypeError if the records are of another type, or the SDL doesn't say that the field may load them */
 function bind(field: AnyField, typeName: string, { type, needs, read }: OfRecord): void {
   const name = `${typeName}.${field.name}`;
   if (type !== typeName) throw new TypeError(`${name} reads records of ${type}, and is none of its fields.`);
+  if (type === 'Observation' || type === 'Ticker') {
+    field.resolve = (record, args) => read(record as never, args as never);
+    field.extensions = { ...field.extensions, cost: 'NOTHING' };
+    return;
+  }
   if (field.extensions.cost === 'UNSAID')
     throw new TypeError(
       `${name} may load a list of the service, so its SDL has to say @upstream(takes: ONCE).`,

@@ -9,7 +9,9 @@ const pluginOf = (sdl: string, resolvers: Readonly<Record<string, Readonly<Recor
 const OWN = pluginOf(
   `extend type Country { initial(upper: Boolean = true): String @upstream(takes: ONCE) }
    extend type Indicator { words: Int @upstream(takes: ONCE) }
-   extend type Source { isKnown: Boolean @upstream(takes: ONCE) }`,
+   extend type Source { isKnown: Boolean @upstream(takes: ONCE) }
+   extend type Observation { thousands: Float }
+   extend type Ticker { place(separator: String = ":"): String }`,
   {
     Country: {
       initial: recordField('Country', ['name'], ({ name }, { upper }: { upper: boolean }) =>
@@ -18,6 +20,15 @@ const OWN = pluginOf(
     },
     Indicator: { words: recordField('Indicator', ['name'], ({ name }) => name?.split(' ').length) },
     Source: { isKnown: recordField('Source', ['lastSuccessfulRefresh', 'nextRun'], () => true) },
+    Observation: { thousands: recordField('Observation', ['value'], ({ value }) => value / 1_000) },
+    Ticker: {
+      place: recordField(
+        'Ticker',
+        ['exchangeCode', 'symbol'],
+        ({ exchangeCode, symbol }, { separator }: { separator: string }) =>
+          `${exchangeCode}${separator}${symbol}`,
+      ),
+    },
   } as never,
 );
 
@@ -46,6 +57,23 @@ describe('a field of a plugin over what the graph knows', () => {
     ],
     [`{ ${ROW} { indicator { words } } }`, { observations: [{ indicator: WORDS }] }, 1],
     ['{ indicator(key: "population_total") { words } }', { indicator: WORDS }, 1],
+    [`{ ${ROW} { thousands } }`, { observations: [{ thousands: 57_500 }] }, 1],
+    [
+      `{ ${ROW} { value thousands change } }`,
+      { observations: [{ value: 57_500_000, thousands: 57_500, change: 1_201_802 }] },
+      1,
+    ],
+    [
+      '{ country(code: "KE") { observation(metricKey: "population_total") { thousands } } }',
+      { country: { observation: { thousands: 57_500 } } },
+      1,
+    ],
+    ['{ ticker(exchangeCode: "NGX", symbol: "SYN003") { place } }', { ticker: { place: 'NGX:SYN003' } }, 2],
+    [
+      '{ ticker(exchangeCode: "NGX", symbol: "SYN003") { place(separator: "/") symbol } }',
+      { ticker: { place: 'NGX/SYN003', symbol: 'SYN003' } },
+      2,
+    ],
     [`{ ${ROW} { source { isKnown } } }`, { observations: [{ source: { isKnown: true } }] }, 2],
   ])(
     'a field of a plugin over what the graph knows is right alone and beside its siblings, at the price of the list: %s',
