@@ -1,5 +1,5 @@
-import type { SQLInputValue } from 'node:sqlite';
 import { LATE, within } from '../shared/async/within.ts';
+import type { SqliteFile } from './sqlite-file.ts';
 
 export interface Count {
   readonly name: string;
@@ -41,39 +41,6 @@ export function fileOf(url: string): string | null {
   return path === null || path === ':memory:' ? null : `${path}.keys`;
 }
 
-const TAKES_BETWEEN_SWEEPS = 1_000;
-
-export function countsInMemory(): CallCounts {
-  const counts = new Map<string, { calls: number; readonly untilMs: number }>();
-  const callsOf = (names: readonly string[]) => names.map((name) => counts.get(name)?.calls ?? 0);
-  const sweep = () => {
-    for (const [name, { untilMs }] of counts) if (untilMs < performance.now()) counts.delete(name);
-  };
-  let takes = 0;
-  return {
-    isShared: false,
-    async take(wanted) {
-      const calls = callsOf(wanted.map(({ name }) => name));
-      const full = firstFull(wanted, calls);
-      if (full !== null) return { calls, full };
-      const taken = calls.map((count, i) => count + byOf(wanted[i]));
-      for (const [i, { name, retentionMs }] of wanted.entries())
-        counts.set(name, { calls: taken[i] ?? 0, untilMs: performance.now() + retentionMs });
-      takes += 1;
-      if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep();
-      return { calls: taken, full };
-    },
-    async putBack(names) {
-      for (const name of names) {
-        const count = counts.get(name);
-        if (count !== undefined) count.calls -= 1;
-      }
-    },
-    read: async (names) => callsOf(names),
-    async close() {},
-  };
-}
-
 const byOf = (count: Count | undefined) => count?.by ?? 1;
 
 function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
@@ -84,99 +51,74 @@ function firstFull(wanted: readonly Count[], calls: readonly number[]): number |
   return full === -1 ? null : full;
 }
 
-const COUNTS =
-  'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;';
+const TAKES_BETWEEN_SWEEPS = 1_000;
 
-/** Milliseconds to wait for another process that has locked the file. */
-const BUSY_MS = 1_000;
-
-/**
- * Opens the file of the counts.
- * @param tables SQL that creates further tables in it
- * @throws Error for the operator, if there is no room for the file
- */
-export async function openCountsFile(path: string, tables: string) {
-  const sqlite = await import('./sqlite.ts');
-  const { inodeOf, inTransaction, lacksTable, loadSqlite, onceUnlocked, orClose, waitForNobody, withRoom } =
-    sqlite;
-  const openDatabase = await loadSqlite();
-  const open = () => {
-    const opened = withRoom(path, () => openDatabase(path, BUSY_MS));
-    orClose(opened, () => withRoom(path, () => opened.exec(COUNTS + tables)));
-    waitForNobody(opened);
-    return { opened, inode: inodeOf(path) };
-  };
-  let file = open();
-  /** A file that was deleted or replaced, or has lost a table, isn't the one that others use. */
-  function reopen(): void {
-    const last = file.opened;
-    file = open();
-    last.close();
-  }
-  const db = {
-    /** A statement of the file that is open when it runs. */
-    prepare(sql: string) {
-      let of = file.opened;
-      let statement = of.prepare(sql);
-      const current = () => {
-        if (of !== file.opened) {
-          of = file.opened;
-          statement = of.prepare(sql);
-        }
-        return statement;
-      };
-      return {
-        get: (...values: SQLInputValue[]) => current().get(...values),
-        all: (...values: SQLInputValue[]) => current().all(...values),
-        run: (...values: SQLInputValue[]) => current().run(...values),
-      };
-    },
-  };
-  const patiently = <T>(work: () => T): Promise<T> =>
-    onceUnlocked(() => {
-      if (inodeOf(path) !== file.inode) reopen();
-      try {
-        return work();
-      } catch (error) {
-        if (!lacksTable(error)) throw error;
-        reopen();
-        return work();
-      }
-    }, BUSY_MS);
-  const atOnce = <T>(work: () => T): Promise<T> => patiently(() => inTransaction(file.opened, work));
-  return { db, patiently, atOnce, close: async () => file.opened.close() };
+interface CountsTable {
+  /** Undefined if there is no such count. */
+  readonly callsOf: (name: string) => number | undefined;
+  readonly add: (name: string, calls: number, untilMs: number) => void;
+  readonly takeBack: (name: string) => void;
+  readonly sweep: (nowMs: number) => void;
 }
 
-export type CountsFile = Omit<Awaited<ReturnType<typeof openCountsFile>>, 'close'>;
-
-export function countsIn({ db, patiently, atOnce }: CountsFile) {
-  const getCount = db.prepare('SELECT calls FROM counts WHERE name = ?');
-  const count = db.prepare(
-    'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
-  );
-  const uncount = db.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
-  const sweep = db.prepare('DELETE FROM counts WHERE expires < ?');
+function countsOver(
+  { callsOf, add, takeBack, sweep }: CountsTable,
+  file: Pick<SqliteFile, 'work' | 'atOnce'>,
+) {
+  const allCalls = (names: readonly string[]) => names.map((name) => callsOf(name) ?? 0);
   let takes = 0;
-  const callsOf = (names: readonly string[]) => names.map((name) => Number(getCount.get(name)?.calls ?? 0));
   return {
     take: (wanted) =>
-      atOnce(() => {
-        const calls = callsOf(wanted.map(({ name }) => name));
+      file.atOnce(() => {
+        const calls = allCalls(wanted.map(({ name }) => name));
         const full = firstFull(wanted, calls);
-        if (full === null)
-          for (const one of wanted) count.run(one.name, byOf(one), Date.now() + one.retentionMs);
-        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
+        if (full !== null) return { calls, full };
+        const nowMs = Date.now();
+        for (const count of wanted) add(count.name, byOf(count), nowMs + count.retentionMs);
+        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep(nowMs);
         takes += 1;
-        return full === null
-          ? { calls: calls.map((one, i) => one + byOf(wanted[i])), full }
-          : { calls, full };
+        return { calls: calls.map((count, i) => count + byOf(wanted[i])), full };
       }),
-    putBack: (names) =>
-      atOnce(() => {
-        for (const name of names) uncount.run(name);
-      }),
-    read: (names) => patiently(() => callsOf(names)),
+    putBack: (names) => file.atOnce(() => names.forEach(takeBack)),
+    read: (names) => file.work(() => allCalls(names)),
   } satisfies Partial<CallCounts>;
+}
+
+export function countsInMemory() {
+  const counts = new Map<string, { calls: number; untilMs: number }>();
+  const table: CountsTable = {
+    callsOf: (name) => counts.get(name)?.calls,
+    add: (name, calls, untilMs) =>
+      void counts.set(name, { calls: (counts.get(name)?.calls ?? 0) + calls, untilMs }),
+    takeBack(name) {
+      const count = counts.get(name);
+      if (count !== undefined) count.calls -= 1;
+    },
+    sweep(nowMs) {
+      for (const [name, { untilMs }] of counts) if (untilMs < nowMs) counts.delete(name);
+    },
+  };
+  const atOnce = async <T>(work: () => T) => work();
+  return countsOver(table, { work: atOnce, atOnce });
+}
+
+export const COUNTS_TABLE =
+  'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;';
+
+export function countsInFile(file: SqliteFile) {
+  const select = file.prepare('SELECT calls FROM counts WHERE name = ?');
+  const upsert = file.prepare(
+    'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
+  );
+  const takeBack = file.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
+  const sweep = file.prepare('DELETE FROM counts WHERE expires < ?');
+  const table: CountsTable = {
+    callsOf: (name) => select.get(name)?.calls as number | undefined,
+    add: (...count) => upsert.run(...count),
+    takeBack: (name) => takeBack.run(name),
+    sweep: (nowMs) => sweep.run(nowMs),
+  };
+  return countsOver(table, file);
 }
 
 /** Does the same as the others' `take`. A window without a limit has -1. */
@@ -211,9 +153,7 @@ export async function connectCounts(url: string, timeoutMs: number) {
   return { client, inTime, close: async () => client.destroy() };
 }
 
-export type CountsConnection = Awaited<ReturnType<typeof connectCounts>>;
-
-export function countsOver({ client, inTime }: CountsConnection) {
+export function countsInRedis({ client, inTime }: Awaited<ReturnType<typeof connectCounts>>) {
   const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
   return {
     async take(wanted) {

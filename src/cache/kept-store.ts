@@ -1,14 +1,14 @@
 import {
   type CallCounts,
-  type CountsFile,
+  COUNTS_TABLE,
   connectCounts,
-  countsIn,
+  countsInFile,
   countsInMemory,
-  countsOver,
+  countsInRedis,
   fileOf,
   NAMESPACE,
-  openCountsFile,
 } from './counts.ts';
+import type { SqliteFile } from './sqlite-file.ts';
 import { choosePlace, MOST_PLACES, namesOf, type Sums, SumsBook, type SumsToAdd, sumsAt } from './sums.ts';
 
 export interface KeptTexts {
@@ -47,6 +47,7 @@ function openMemory(): KeptStore {
   const book = new SumsBook();
   let version = 0;
   return {
+    isShared: false,
     ...countsInMemory(),
     get: async (name) => byName.get(name) ?? null,
     all: async () => ({ version, texts: [...byName.values()] }),
@@ -61,8 +62,12 @@ function openMemory(): KeptStore {
       book.forget(retainedFrom);
     },
     readSums: async (days) => structuredClone(book.sums(days)),
+    async close() {},
   };
 }
+
+/** Milliseconds that work waits for another process that has locked the file. */
+const PATIENCE_MS = 1_000;
 
 const TABLES = `
     CREATE TABLE IF NOT EXISTS versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
@@ -70,54 +75,58 @@ const TABLES = `
     CREATE TABLE IF NOT EXISTS usage (day TEXT, key TEXT, place TEXT, measure TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, key, place, measure)) WITHOUT ROWID;
   `;
 
+/** @throws Error for the operator, if there is no room for the file */
 async function openFile(path: string): Promise<KeptStore> {
-  const { close, ...file } = await openCountsFile(path, TABLES);
-  const { db, patiently, atOnce } = file;
-  const getText = db.prepare('SELECT text FROM keys WHERE name = ?');
-  const allTexts = db.prepare('SELECT text FROM keys');
-  const setText = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
-  const getVersion = db.prepare("SELECT version FROM versions WHERE name = 'keys'");
-  const setVersion = db.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
+  const { loadSqlite, SqliteFile, withRoom } = await import('./sqlite-file.ts');
+  const tables = COUNTS_TABLE + TABLES;
+  const file = new SqliteFile(await loadSqlite(), { path, tables, patienceMs: PATIENCE_MS });
+  const getText = file.prepare('SELECT text FROM keys WHERE name = ?');
+  const allTexts = file.prepare('SELECT text FROM keys');
+  const setText = file.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
+  const getVersion = file.prepare("SELECT version FROM versions WHERE name = 'keys'");
+  const setVersion = file.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
   const versionNow = () => Number(getVersion.get()?.version ?? 0);
-  return {
+  const store: KeptStore = {
     isShared: true,
-    ...countsIn(file),
-    get: (name) => patiently(() => (getText.get(name)?.text as string | undefined) ?? null),
+    ...countsInFile(file),
+    get: (name) => file.work(() => (getText.get(name)?.text as string | undefined) ?? null),
     all: () =>
-      patiently(() => {
+      file.work(() => {
         // The version first: with newer texts, a change only starts over.
         const version = versionNow();
         return { version, texts: allTexts.all().map(({ text }) => String(text)) };
       }),
     change: (expected, texts) =>
-      atOnce(() => {
+      file.atOnce(() => {
         if (versionNow() !== expected) return null;
         for (const [name, text] of texts) setText.run(name, text);
         setVersion.run(expected + 1);
         return expected + 1;
       }),
     ...sumsIn(file),
-    close,
+    close: async () => file.close(),
   };
+  withRoom(path, () => file.open());
+  return store;
 }
 
-function sumsIn({ db, atOnce, patiently }: CountsFile) {
-  const isThere = db.prepare(
+function sumsIn(file: SqliteFile) {
+  const isThere = file.prepare(
     "SELECT 1 FROM usage WHERE day = ? AND key = ? AND place = ? AND measure = 'operations'",
   );
-  const countPlaces = db.prepare(
+  const countPlaces = file.prepare(
     "SELECT count(*) AS places FROM usage WHERE day = ? AND key = ? AND measure = 'operations'",
   );
-  const add = db.prepare(
+  const add = file.prepare(
     'INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
   );
-  const forget = db.prepare('DELETE FROM usage WHERE day < ?');
-  const ofDay = db.prepare(
+  const forget = file.prepare('DELETE FROM usage WHERE day < ?');
+  const ofDay = file.prepare(
     'SELECT place, json_group_object(measure, count) AS counts FROM usage WHERE day = ? GROUP BY key, place',
   );
   return {
     addSums: (sums, _batch, retainedFrom) =>
-      atOnce(() => {
+      file.atOnce(() => {
         for (const one of sums) {
           const { day, owner, counts } = one;
           const existing = Number(countPlaces.get(day, owner)?.places);
@@ -128,7 +137,7 @@ function sumsIn({ db, atOnce, patiently }: CountsFile) {
         forget.run(retainedFrom);
       }),
     readSums: (days) =>
-      patiently(() =>
+      file.work(() =>
         days.flatMap((day) =>
           ofDay
             .all(day)
@@ -174,7 +183,7 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeptStore> {
   const { client, inTime, close } = connection;
   return {
     isShared: true,
-    ...countsOver(connection),
+    ...countsInRedis(connection),
     get: async (name) => (await inTime(client.hGet(TEXTS, name))) ?? null,
     async all() {
       const reply = inTime(client.eval(ALL, { keys: [TEXTS, VERSION], arguments: [] }));

@@ -20,7 +20,6 @@ async function leasesAt(url: string) {
 }
 
 const KINDS: Readonly<Record<string, () => Promise<{ leases: Leases; close: () => Promise<unknown> }>>> = {
-  memory: async () => ({ leases: createLeases(Date.now), close: async () => {} }),
   SQLite: () => leasesAt(`sqlite:${join(folder, 'leases.sqlite')}`),
   async Redis() {
     const redis = await startRedis();

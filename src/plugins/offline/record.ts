@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { loadSqlite } from '../../cache/sqlite.ts';
+import { loadSqlite } from '../../cache/sqlite-file.ts';
 import { packing } from '../../cache/unpacked-store.ts';
 import { openAskedService } from '../../cli/asked-service.ts';
 import { keyOption, ownKeyOf } from '../../cli/given-key.ts';
