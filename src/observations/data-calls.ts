@@ -21,6 +21,7 @@ import {
   type Mode,
   type Pair,
   pairKey,
+  pairKeys,
   pairsOf,
   type Rectangle,
   type RowsOf,
@@ -295,21 +296,23 @@ function everyPair(
 
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
   const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
-  const figures = new Map<string, ObservationRecord[]>();
-  // Rows of a series are mostly consecutive, so few of them need a look-up.
-  let group: ObservationRecord[] | undefined;
+  // Rows of a pair are mostly consecutive, so that a run of them needs its name but once.
+  const runs: [ObservationRecord, ...ObservationRecord[]][] = [];
   for (const row of rows) {
-    const { countryCode, metricKey } = row;
-    if (countryCode !== group?.[0]?.countryCode || metricKey !== group[0].metricKey) {
-      const name = pairKey(countryCode, askedKeyOf(metricKey));
-      group = figures.get(name);
-      if (group === undefined) {
-        group = [row];
-        figures.set(name, group);
-        continue;
-      }
-    }
-    group.push(row);
+    const run = runs.at(-1);
+    const isOfRun = row.countryCode === run?.[0].countryCode && row.metricKey === run[0].metricKey;
+    if (isOfRun) run?.push(row);
+    else runs.push([row]);
+  }
+  const names = pairKeys(
+    runs.map(([{ countryCode, metricKey }]) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
+  );
+  const figures = new Map<string, ObservationRecord[]>();
+  for (const [i, run] of runs.entries()) {
+    const name = names[i] as string;
+    const before = figures.get(name);
+    if (before === undefined) figures.set(name, run);
+    else for (const row of run) before.push(row);
   }
   for (const grouped of figures.values()) if (grouped.length > 1) putInOrder(grouped);
   const counts = new Map<string, number>();

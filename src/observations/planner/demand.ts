@@ -219,6 +219,10 @@ export function pairKey(countryCode: string, metricKey: string): string {
   return namedPair(countryCode, metricKey).pairKey;
 }
 
+export function pairKeys(pairs: readonly Pair[]): string[] {
+  return pairs.map(({ countryCode, metricKey }) => pairKey(countryCode, metricKey));
+}
+
 export function wholeKey(demand: Demand): string {
   return demand.years === null ? demand.key : demandKey(demand.mode, demand);
 }
