@@ -20,9 +20,7 @@ function open(maxOperations: number) {
     load: admission.load,
     leave: (key: string) => admission.leave(of(key)),
     isFull: (key: string) => [admission.isAnyFull, admission.isFull(of(key))],
-    pass(ms: number) {
-      nowMs += ms;
-    },
+    pass: (ms: number) => void vi.advanceTimersByTime(ms),
     fillHeap(share: number) {
       heap = share;
       nowMs += 1_000;
@@ -56,8 +54,10 @@ async function settle(): Promise<void> {
 // A machine of any speed begins as many in a turn: turns take no time.
 beforeEach(() => {
   vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
@@ -186,6 +186,23 @@ describe('those that wait', () => {
     await expect.poll(() => last.outcome).toBe('late');
   });
 
+  it('operations that wait begin a flow after the other, however many of one are waiting', async () => {
+    const { ask, leave } = open(32);
+    for (const key of ['one', 'other']) {
+      times(16, () => ask(key));
+      await settle();
+    }
+    const told = [...times(4, () => ask('one')), ...times(2, () => ask('third'))];
+    for (const key of ['one', 'one', 'other', 'other']) {
+      leave(key);
+      await settle();
+    }
+    expect(told.map(({ outcome }) => outcome)).toEqual([
+      ...['begun', 'begun', 'waiting', 'waiting'],
+      ...['begun', 'begun'],
+    ]);
+  });
+
   it('operations that wait are not late for a time in which the whole process stood still', async () => {
     let nowMs = 1_000;
     const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -195,6 +212,8 @@ describe('those that wait', () => {
       expect(await admission.enter(of('one'), never)).toBeNull();
       const second = admission.enter(of('one'), never);
       nowMs += 5_000;
+      // However late it is, an interval comes once.
+      vi.advanceTimersByTime(50);
       admission.leave(of('one'));
       expect(await second).toBeNull();
     } finally {

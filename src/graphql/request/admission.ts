@@ -18,9 +18,8 @@ interface Lane {
   readonly most: number;
   underWay: number;
   readonly queue: WaitingOperation[];
-  /** Start of the current uninterrupted queue. */
-  busySinceMs: number;
-  begun: { sinceMs: number; now: number; before: number };
+  /** Those of the current uninterrupted queue. */
+  sweeps: number;
   /** Queued operations that have a place, and wait for a slice. */
   beginning: number;
 }
@@ -28,8 +27,8 @@ interface Lane {
 interface WaitingOperation {
   /** Its job's: it begins behind all earlier work that can go on. */
   readonly ordinal: number;
-  /** Arrival, moved on by each stall of the process. */
-  sinceMs: number;
+  /** Sweeps since its arrival. */
+  sweeps: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
 }
 
@@ -39,17 +38,15 @@ type Entering = Pick<GatewayRequest, 'signal' | 'place'>;
 const LEAST_SHARE = 16;
 
 /**
- * Longest waits in milliseconds. Bursts are waited out; a lasting queue would make everybody wait, so there the wait
- * is short. A few sequential clients also make a queue, but one that doesn't grow: refusing them would help nobody.
+ * Longest waits in sweeps: 5, 0.8 and 0.4 s. Bursts are waited out; a lasting queue would make everybody wait, so there
+ * the wait is short. A few sequential clients also make a queue, but one that doesn't grow: refusing them would help
+ * nobody.
  */
-const MOST_WAIT_MS = { few: 5_000, burst: 800, lasting: 400 };
-const BURST_MS = 800;
+const MOST_SWEEPS = { few: 100, burst: 16, lasting: 8 };
 const FEW = 32;
 
+/** A stall of the process delays a sweep, but makes no more of them: nobody is late for that. */
 const SWEEP_MS = 50;
-
-/** After this long without a sweep the process counts as stalled: then nobody is late. */
-const STALL_MS = 3 * SWEEP_MS;
 
 /** Above this share of the heap, only a flow's least share is under way. */
 const HEAP_FULL = 0.85;
@@ -82,14 +79,12 @@ export class Admission {
   readonly #takenMemory: () => number;
   readonly #machine: typeof MACHINE;
   readonly #overloaded: ReturnType<typeof createOverloaded>;
+  /** Those in which operations wait; the first is the next that one begins of. */
   readonly #lanes = new Set<Lane>();
   readonly #laneOfFlow = new WeakMap<Flow, Lane>();
-  #beginning = 0;
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
-  /** Last sweep, by `performance.now()`: a stall is one of this process. */
-  #lookedAtMs = 0;
 
   constructor(maxOperations: number, takenMemory = () => 0, machine = MACHINE) {
     this.#maxOperations = maxOperations;
@@ -122,14 +117,13 @@ export class Admission {
 
   /** Null once the operation may begin: it is under way until it leaves. */
   enter(caller: Caller, request: Entering): PromiseOrValue<AdmissionRefusal | null> {
-    const nowMs = this.#machine.now();
     const lane = this.#laneOf(caller);
-    this.#lookAtHeap(nowMs);
+    this.#lookAtHeap();
     if (lane.queue.length === 0 && this.#hasPlace(lane) && mayBeginAtOnce()) {
       this.#take(lane);
       return null;
     }
-    if (!this.isFull(caller)) return this.#wait(lane, caller.ordinal ?? 0, request, nowMs);
+    if (!this.isFull(caller)) return this.#wait(lane, caller.ordinal ?? 0, request);
     this.load.refused.full += 1;
     return 'full';
   }
@@ -139,9 +133,8 @@ export class Admission {
   }
 
   isFull(caller: Caller): boolean {
-    if (this.load.waiting >= this.#maxOperations) return true;
-    const lane = this.#laneOf(caller);
-    return lane.queue.length >= mostWaiting(lane, this.#machine.now());
+    const { queue, most } = this.#laneOf(caller);
+    return this.load.waiting >= this.#maxOperations || queue.length >= most;
   }
 
   leave(caller: Caller): void {
@@ -151,30 +144,19 @@ export class Admission {
   #laneOf({ flow }: Caller): Lane {
     const existing = this.#laneOfFlow.get(flow);
     if (existing !== undefined) return existing;
-    const lane = this.#open(flow);
+    const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (flow === UNPROVEN ? 4 : 2)));
+    const most = Math.min(this.#maxOperations, share);
+    const lane: Lane = { flow: new Flow(flow), most, underWay: 0, queue: [], sweeps: 0, beginning: 0 };
     this.#laneOfFlow.set(flow, lane);
     return lane;
   }
 
-  #open(flow: Flow): Lane {
-    const isUnproven = flow === UNPROVEN;
-    const share = Math.max(LEAST_SHARE, Math.floor(this.#maxOperations / (isUnproven ? 4 : 2)));
-    return {
-      flow: new Flow(flow),
-      most: Math.min(this.#maxOperations, share),
-      underWay: 0,
-      queue: [],
-      busySinceMs: 0,
-      begun: { sinceMs: 0, now: 0, before: 0 },
-      beginning: 0,
-    };
-  }
-
   #forgetIdle(lane: Lane): void {
-    if (lane.underWay === 0 && lane.queue.length === 0) this.#lanes.delete(lane);
+    if (lane.queue.length === 0) this.#lanes.delete(lane);
   }
 
-  #lookAtHeap(nowMs: number): void {
+  #lookAtHeap(): void {
+    const nowMs = this.#machine.now();
     if (nowMs - this.#heapLookedAtMs < HEAP_LOOK_MS) return;
     this.#heapLookedAtMs = nowMs;
     this.#isHeapFull = this.#machine.heapShare() > HEAP_FULL || this.#takenMemory() > MEMORY_FULL;
@@ -186,7 +168,6 @@ export class Admission {
   }
 
   #take(lane: Lane): void {
-    this.#lanes.add(lane);
     this.load.begun += 1;
     lane.underWay += 1;
     this.load.underWay += 1;
@@ -196,18 +177,11 @@ export class Admission {
     lane.underWay -= 1;
     this.load.underWay -= 1;
     this.#advance();
-    this.#forgetIdle(lane);
   }
 
-  #wait(
-    lane: Lane,
-    ordinal: number,
-    { signal, place }: Entering,
-    nowMs: number,
-  ): Promise<AdmissionRefusal | null> {
+  #wait(lane: Lane, ordinal: number, { signal, place }: Entering): Promise<AdmissionRefusal | null> {
     this.#lanes.add(lane);
-    if (lane.queue.length === 0) lane.busySinceMs = nowMs;
-    if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
+    if (lane.queue.length === 0) lane.sweeps = 0;
     this.load.waiting += 1;
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return new Promise((resolve) => {
@@ -216,7 +190,7 @@ export class Admission {
         this.load.waiting -= 1;
         resolve(refusal);
       };
-      const waiter: WaitingOperation = { ordinal, sinceMs: nowMs, settle };
+      const waiter: WaitingOperation = { ordinal, sweeps: 0, settle };
       const giveUp = () => {
         lane.queue.splice(lane.queue.indexOf(waiter), 1);
         settle('late');
@@ -235,56 +209,37 @@ export class Admission {
     });
   }
 
-  /** One flow after the other. */
+  /** One flow after the other: those that have had a place go to the end. */
   #advance(): void {
-    if (this.load.waiting <= this.#beginning) return;
-    for (let isMoving = true; isMoving; ) {
-      isMoving = false;
-      for (const lane of [...this.#lanes]) {
-        if (lane.beginning >= lane.queue.length || !this.#hasPlace(lane)) continue;
-        isMoving = true;
-        this.#place(lane);
-      }
+    for (const lane of [...this.#lanes]) {
+      if (lane.beginning >= lane.queue.length || !this.#hasPlace(lane)) continue;
+      this.#place(lane);
+      this.#lanes.delete(lane);
+      this.#lanes.add(lane);
     }
   }
 
   #place(lane: Lane): void {
     const { ordinal = 0 } = lane.queue[lane.beginning] ?? {};
     lane.beginning += 1;
-    this.#beginning += 1;
     this.#take(lane);
     inSlice({ flow: lane.flow, ordinal }, () => this.#begin(lane));
   }
 
+  /** The one that has waited longest, if any is left. */
   #begin(lane: Lane): void {
-    this.#forgiveStall();
-    const nowMs = this.#machine.now();
     lane.beginning -= 1;
-    this.#beginning -= 1;
-    const isTooLate = isFirstLate(lane, nowMs);
     const waiter = lane.queue.shift();
-    if (isTooLate) this.load.refused.late += 1;
-    else countBegun(lane, nowMs);
-    waiter?.settle(isTooLate ? 'late' : null);
-    if (waiter === undefined || isTooLate) this.#release(lane);
-  }
-
-  #forgiveStall(): void {
-    const atMs = performance.now();
-    const stalledMs = atMs - this.#lookedAtMs - STALL_MS;
-    this.#lookedAtMs = atMs;
-    if (stalledMs <= 0) return;
-    for (const lane of this.#lanes) {
-      lane.busySinceMs += stalledMs;
-      for (const waiter of lane.queue) waiter.sinceMs += stalledMs;
-    }
+    waiter?.settle(null);
+    this.#forgetIdle(lane);
+    if (waiter === undefined) this.#release(lane);
   }
 
   #sweep(): void {
-    this.#forgiveStall();
-    const nowMs = this.#machine.now();
     for (const lane of [...this.#lanes]) {
-      while (isFirstLate(lane, nowMs)) {
+      lane.sweeps += 1;
+      for (const waiter of lane.queue) waiter.sweeps += 1;
+      while (isFirstLate(lane)) {
         this.load.refused.late += 1;
         lane.queue.shift()?.settle('late');
       }
@@ -296,27 +251,10 @@ export class Admission {
   }
 }
 
-function countBegun({ begun }: Lane, nowMs: number): void {
-  if (nowMs - begun.sinceMs > MOST_WAIT_MS.lasting) {
-    begun.before = nowMs - begun.sinceMs > 2 * MOST_WAIT_MS.lasting ? 0 : begun.now;
-    begun.sinceMs = nowMs;
-    begun.now = 0;
-  }
-  begun.now += 1;
-}
-
-/** In a lasting queue, half of those that begin in the longest wait. */
-function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
-  if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
-  return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
-}
-
-function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
-  const [first] = queue;
+function isFirstLate({ queue: { 0: first, length }, sweeps }: Lane): boolean {
   if (first === undefined) return false;
-  const { few, burst, lasting } = MOST_WAIT_MS;
-  const most = nowMs - busySinceMs > BURST_MS ? lasting : burst;
-  return nowMs - first.sinceMs > (queue.length > FEW ? most : few);
+  const { few, burst, lasting } = MOST_SWEEPS;
+  return first.sweeps >= (length <= FEW ? few : sweeps > burst ? lasting : burst);
 }
 
 /** Maximum `Retry-After` in seconds: varied, so that refused clients don't all come back at once. */
