@@ -144,7 +144,7 @@ export const NAMESPACE = 'country-graph:{issued}:';
 
 export async function connectCounts(url: string, timeoutMs: number) {
   const { connectedTo } = await import('./redis.ts');
-  const [client] = await connectedTo(url);
+  const client = await connectedTo(url);
   async function inTime<Reply>(asking: Promise<Reply>): Promise<Reply> {
     const reply = await within(PATIENCE * timeoutMs, asking, LATE);
     if (reply === LATE) throw new Error('The store of issued keys has not answered in time.');

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createClient } from '@redis/client';
 import { settingsError } from '../config/config.ts';
 import { LATE, within } from '../shared/async/within.ts';
@@ -32,12 +31,6 @@ const MAX_PAUSE_MS = 2_000;
 
 /** Random milliseconds on top, so that gateways don't return all at once. */
 const JITTER_MS = 100;
-
-/** Milliseconds after which a reply counts as late: many times what one takes within a data centre. */
-const LATE_MS = 40;
-
-/** Further connections to ask while a reply is late: hardly ever do all of them wait for one. */
-const FURTHER_CONNECTIONS = 3;
 
 /** The client fails at once while its Redis is away, and reconnects by itself. */
 function createConnection(url: string) {
@@ -83,65 +76,33 @@ function watch(connection: Connection): void {
 }
 
 /**
- * Opens one connection and so many further ones. A Redis that is away is no error: its connections come back.
+ * Opens a connection. A Redis that is away is no error: its connection comes back.
  * @throws ConfigError if it is part of a cluster
  */
-export async function connectedTo(url: string, further = 0): Promise<[Connection, ...Connection[]]> {
-  const all: [Connection, ...Connection[]] = [
-    createConnection(url),
-    ...Array.from({ length: further }, () => createConnection(url)),
-  ];
+export async function connectedTo(url: string): Promise<Connection> {
+  const connection = createConnection(url);
   // Failed commands report errors themselves; without a listener the client would end the process.
-  for (const connection of all) connection.on('error', () => {});
-  await within(
-    CONNECT_TIMEOUT_MS,
-    Promise.all(all.map((connection) => connection.connect().catch(() => {}))),
-  );
-  const [first] = all;
+  connection.on('error', () => {});
+  const connecting = connection.connect().catch(() => {});
+  await within(CONNECT_TIMEOUT_MS, connecting);
   // A cluster would keep names apart that scripts use together. A Redis that can't be asked is taken for no cluster.
-  const info = first.isReady ? first.info('cluster').catch(() => '') : Promise.resolve('');
+  const info = connection.isReady ? connection.info('cluster').catch(() => '') : Promise.resolve('');
   if (/^cluster_enabled:1/m.test(await within(PING_TIMEOUT_MS, info, ''))) {
-    for (const connection of all) connection.destroy();
+    connection.destroy();
     throw settingsError(
       "CACHE_URL: is part of a Redis Cluster, which can't be used: name a Redis that is none",
     );
   }
-  for (const connection of all) watch(connection);
-  return all;
-}
-
-/** For questions that may be asked several times. */
-type AskAny = <Reply>(question: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
-
-/**
- * Asks over one of several connections. A late reply holds back all replies behind it, so the question goes over the
- * next connection as well, which later questions take first; so it does if one fails. The first reply counts.
- */
-function askingAny(connections: readonly Connection[]): AskAny {
-  let inTurn = connections;
-  return async (question) => {
-    const replies: ReturnType<typeof question>[] = [];
-    for (const connection of inTurn) {
-      replies.push(question(connection));
-      const reply = await within(LATE_MS, Promise.any(replies), LATE).catch((): typeof LATE => LATE);
-      if (reply !== LATE) return reply;
-      inTurn = [...inTurn.filter((other) => other !== connection), connection];
-    }
-    // One error tells more than the aggregate of all.
-    return Promise.any(replies).catch(() => replies[0] as Promise<never>);
-  };
+  watch(connection);
+  return connection;
 }
 
 /** @param namespace prefix of the names of counters and leases */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
-  const all = await connectedTo(url, FURTHER_CONNECTIONS);
-  // All writes go over one connection, which keeps their order.
-  const [client] = all;
-  const ask = askingAny(all);
-
+  const client = await connectedTo(url);
   return {
     adapter: {
-      getMany: async (keys) => (keys.length === 0 ? [] : ask((connection) => connection.mGet(keys))),
+      getMany: async (keys) => (keys.length === 0 ? [] : client.mGet(keys)),
       async setMany(entries) {
         const writes = client.multi();
         for (const { key, value, expires } of entries) {
@@ -152,8 +113,8 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
         await writes.exec();
       },
     },
-    sharedCounters: countersIn(client, ask, namespace),
-    leases: leasesIn(client, ask, namespace),
+    sharedCounters: countersIn(client, namespace),
+    leases: leasesIn(client, namespace),
     async clear(prefix) {
       const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`;
       for await (const keys of client.scanIterator({ MATCH: pattern, COUNT: SCAN_STEP })) {
@@ -166,26 +127,17 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       return first ?? (await client.set(name, value, { condition: 'NX', GET: true })) ?? value;
     },
     onReturn: (listener) => void client.on('ready', listener),
-    async close() {
-      for (const connection of all) connection.destroy();
-    },
+    close: async () => client.destroy(),
   };
 }
 
-/** Milliseconds for which a take is known by its name: the longest wait for its reply. */
-const TAKE_RETENTION_MS = 2_000;
-
-/**
- * Does the same as `mayTake` of the shared counters, atomically. A take that is asked for again was counted the first
- * time.
- */
+/** Does the same as `mayTake` of SQLite's counters, atomically. */
 const TAKE = `
 local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
 local calls = tonumber(redis.call('GET', KEYS[1]) or '0')
 local callsInMonth = tonumber(redis.call('GET', KEYS[2]) or '0')
 local text = redis.call('GET', KEYS[3]) or ''
 if not takes then return {0, calls, callsInMonth, text} end
-if redis.call('EXISTS', KEYS[4]) == 1 then return {1, calls, callsInMonth, text} end
 local isNoted, note = pcall(cjson.decode, text)
 if isNoted and type(note) == 'table' then
   local limit, probeAt = note.requestsPerMinute, note.nextProbeAtMs
@@ -197,7 +149,6 @@ calls = redis.call('INCR', KEYS[1])
 callsInMonth = redis.call('INCR', KEYS[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[6])
-redis.call('SET', KEYS[4], '', 'PX', ARGV[7])
 return {1, calls, callsInMonth, text}
 `;
 
@@ -209,7 +160,7 @@ end
 `;
 
 /** Counts in a Redis. The braces keep an account's keys together in a cluster. */
-function countersIn(client: Connection, ask: AskAny, namespace: string): SharedCounters {
+function countersIn(client: Connection, namespace: string): SharedCounters {
   const keyOfCount = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
   async function run(
@@ -217,15 +168,13 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
     { minute, month, nowMs }: Window,
     verb: 'take' | 'read',
   ): Promise<CounterSnapshot> {
-    const whats = [`minute:${minute}`, `month:${month}`, 'note', `take:${randomUUID()}`];
+    const whats = [`minute:${minute}`, `month:${month}`, 'note'];
     const order = {
       keys: whats.map((what) => keyOfCount(account, what)),
-      arguments: [minute, month, nowMs, verb, MINUTE_RETENTION_MS, MONTH_RETENTION_MS, TAKE_RETENTION_MS].map(
-        String,
-      ),
+      arguments: [minute, month, nowMs, verb, MINUTE_RETENTION_MS, MONTH_RETENTION_MS].map(String),
     };
-    const reply = await ask((connection) => connection.eval(TAKE, order));
-    const [isTaken, callsThisMinute, callsThisMonth, text] = reply as [number, number, number, string];
+    const reply = (await client.eval(TAKE, order)) as [number, number, number, string];
+    const [isTaken, callsThisMinute, callsThisMonth, text] = reply;
     return { isTaken: isTaken === 1, callsThisMinute, callsThisMonth, note: noteIn(text || null) };
   }
 
@@ -234,7 +183,6 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
     read: (account, at) => run(account, at, 'read'),
     async putBack(account, { minute, month }) {
       const keys = [`minute:${minute}`, `month:${month}`].map((what) => keyOfCount(account, what));
-      // Not by `ask`: a call that is put back twice would count one too few.
       await client.eval(PUT_BACK, { keys, arguments: [] });
     },
     async note(account, note) {
@@ -245,15 +193,11 @@ function countersIn(client: Connection, ask: AskAny, namespace: string): SharedC
   };
 }
 
-/**
- * Does the same as `statesOf` of the leases, atomically. Leases that the holder has already, since it asks again, are
- * taken once more.
- */
+/** Does the same as `statesOf` of SQLite's leases, atomically. */
 const LEASE = `
 local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
 for i, state in ipairs(held) do
-  if state == ARGV[1] then held[i] = false
-  elseif ARGV[3] == 'whole' and state and string.sub(state, 1, 5) == 'away ' then free = 'free' end
+  if ARGV[3] == 'whole' and state and string.sub(state, 1, 5) == 'away ' then free = 'free' end
 end
 for i, key in ipairs(KEYS) do
   if not held[i] or held[i] == ARGV[3 + i] then
@@ -275,7 +219,7 @@ end
 /** Names for one script, so that none keeps other clients waiting. */
 const NAMES_A_SCRIPT = 500;
 
-function leasesIn(client: Connection, ask: AskAny, namespace: string): Leases {
+function leasesIn(client: Connection, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
   /** All parts are sent at once, so they take one round trip. */
@@ -292,17 +236,15 @@ function leasesIn(client: Connection, ask: AskAny, namespace: string): Leases {
     async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
       const overridden = passedOver.map((state) => state ?? '');
       const parts = await inParts(names, (some, from) =>
-        ask((connection) =>
-          connection.eval(LEASE, {
-            keys: keysOf(group, some),
-            arguments: [
-              awayState(holder),
-              String(lifeMs),
-              isWhole ? 'whole' : 'part',
-              ...overridden.slice(from, from + some.length),
-            ],
-          }),
-        ),
+        client.eval(LEASE, {
+          keys: keysOf(group, some),
+          arguments: [
+            awayState(holder),
+            String(lifeMs),
+            isWhole ? 'whole' : 'part',
+            ...overridden.slice(from, from + some.length),
+          ],
+        }),
       );
       const states = parts.flat() as LeaseState[];
       // Each script knows its own names alone. If others are fetching some of the batch, nothing of it is taken.
@@ -315,7 +257,7 @@ function leasesIn(client: Connection, ask: AskAny, namespace: string): Leases {
       return states.map((state) => (state === 'own' ? 'free' : state));
     },
     async look(group, names) {
-      const parts = await inParts(names, (some) => ask((connection) => connection.mGet(keysOf(group, some))));
+      const parts = await inParts(names, (some) => client.mGet(keysOf(group, some)));
       return parts.flat().map(isAway);
     },
     async end({ group, names, holder }, isFetched) {

@@ -2,13 +2,11 @@
  * `npm run leases`: nobody waits long for the calls of others. Prints the figures, and ends with exit code 1 if a bound is
  * exceeded, or an operation fails.
  *
- * - For `--minutes 10`, two gateways over one Redis, of whose replies one in a hundred comes 400 ms late, answer operations that
- *   share their figures: none takes more than twice the service's own time.
- * - `--kills 6` times, a worker of three is killed under the same load, over a Redis and over the store of their supervisor:
- *   no operation of the others waits for more than a second beyond the service's own time.
+ * `--kills 6` times, a worker of three is killed while operations share their figures, over a Redis and over the file of the
+ * run: no operation of the others waits for more than a second beyond the service's own time.
  *
  * A busy machine is late by itself: by as much as operations that ask for nothing, which are sent all the while, an operation may
- * be later. 0 leaves either out; `--seed 1` repeats the draws.
+ * be later. `--seed 1` repeats the draws.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -17,7 +15,6 @@ import { Dice } from '../execution/dice.ts';
 import { childrenOf } from '../support/descendants.ts';
 import { startRedis } from '../support/redis.ts';
 import { type Serving, startServing } from '../support/serving.ts';
-import { openLateProxy } from './late-proxy.ts';
 import {
   ALL_TEXT,
   ask,
@@ -31,23 +28,12 @@ import {
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '10' },
     kills: { type: 'string', default: '6' },
-    late: { type: 'string', default: '1' },
     rate: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
     verbose: { type: 'boolean', default: false },
   },
 });
-
-const LATE_SHARE = Number(values.late) / 100;
-const LATE_MS = 400;
-
-/** No operation takes more times of the service's own. */
-const MOST_TIMES = 2;
-
-/** The rest is for an operation's own work. */
-const OVERHEAD_MS = 50;
 
 /** The longest that anybody waits for a worker that was killed. */
 const MOST_WAIT_MS = 1_000;
@@ -99,12 +85,6 @@ async function warmUp(urls: readonly string[]): Promise<void> {
       }
 }
 
-/** The share of numbers that is no larger, from 0 to 1. */
-function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-}
-
 function tellOf(timed: readonly Timed[]): void {
   say('operations', timed.length);
   say(
@@ -112,52 +92,6 @@ function tellOf(timed: readonly Timed[]): void {
     timed.reduce((sum, { calls }) => sum + calls, 0),
   );
   say('operations that took part in a call of others', timed.filter(({ shared }) => shared > 0).length);
-}
-
-async function lateReplies(): Promise<void> {
-  console.log(
-    `\nTwo gateways over one Redis, ${values.minutes} minutes, ${100 * LATE_SHARE} % of its replies ${LATE_MS} ms late`,
-  );
-  await using redis = await startRedis();
-  const order = { port: redis.port, lateMs: LATE_MS, isLate: () => isBegun && dice.chance(LATE_SHARE) };
-  let isBegun = false;
-  await using one = await openLateProxy(order);
-  await using other = await openLateProxy(order);
-  await using first = await start({ CACHE_URL: `redis://127.0.0.1:${one.port}` });
-  await using second = await start({ CACHE_URL: `redis://127.0.0.1:${other.port}` });
-  const urls = [first.url, second.url];
-  await warmUp(urls);
-  isBegun = true;
-  const latency = varyLatency(sandbox, dice);
-  const probes = startProbes(urls);
-  const load = startTimedLoad({ urls, keys, perSecond: Number(values.rate), dice });
-  await pause(Number(values.minutes) * 60_000);
-  const timed = await load.stop();
-  latency.stop();
-  probes.stop();
-  sandbox.faults.clear();
-  tellOf(timed);
-  const replies = one.counts.replies + other.counts.replies;
-  say('replies of Redis, and late ones among them', `${replies}, ${one.counts.late + other.counts.late}`);
-  const times = timed.map((it) => (it.endMs - it.startMs) / latency.ownMs(it));
-  for (const share of [0.5, 0.99, 0.999, 1])
-    say(`times of the service's own, p${100 * share}`, quantile(times, share).toFixed(2));
-  say('longest that an operation took which asked for nothing', seconds(probes.mostMs()));
-  const beyondMs = (it: Timed) => it.endMs - it.startMs - MOST_TIMES * latency.ownMs(it);
-  const over = timed.filter((it) => beyondMs(it) > 0);
-  say(
-    `operations over ${MOST_TIMES} times, and by how much at most`,
-    `${over.length}, ${seconds(Math.max(0, ...over.map(beyondMs)))}`,
-  );
-  tellSlowest(over, beyondMs, latency.ownMs);
-  const itselfMs = (it: Timed) => beyondMs(it) - probes.besideMs(it);
-  say(
-    'the same without the time that the machine was late',
-    `${over.filter((it) => itselfMs(it) > 0).length}, ${seconds(Math.max(0, ...over.map(itselfMs)))}`,
-  );
-  const wrong = over.filter((it) => itselfMs(it) > OVERHEAD_MS);
-  check(wrong.length === 0, `of these over ${MOST_TIMES} times and ${OVERHEAD_MS} ms`, String(wrong.length));
-  checkFaults(timed.filter(({ fault }) => fault !== null));
 }
 
 /** Kills one of three workers, so many times. */
@@ -219,9 +153,8 @@ function checkFaults(faults: readonly Timed[]): void {
   for (const { fault } of faults.slice(0, 5)) console.log(`  ${fault}`);
 }
 
-if (Number(values.minutes) > 0) await lateReplies();
-if (Number(values.kills) > 0) {
-  await kills('that share by their supervisor', 'memory:');
+await kills('over the file of their run', 'memory:');
+{
   await using redis = await startRedis();
   await kills('over one Redis', redis.url);
 }

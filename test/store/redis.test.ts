@@ -1,8 +1,5 @@
 import { createClient } from '@redis/client';
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../src/cache/open-store.ts';
-import type { Store } from '../../src/cache/store.ts';
-import { openLateProxy } from '../chaos/late-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
@@ -184,38 +181,4 @@ it.skipIf(!hasRedis)('a store is asked but once a moment for a list of names tha
   await client.close();
   // The figure alone, and now and then one once more, as a busy Redis is late; with the list it would be 20.
   expect(taken).toBeLessThan(15);
-});
-
-describe.runIf(hasRedis)('a question whose reply Redis owes', () => {
-  const WINDOW = { minute: 7, month: 7, nowMs: 7 };
-  const lease = { group: 'group', names: ['a'], holder: 'one', lifeMs: 60_000 };
-  const QUESTIONS: Readonly<Record<string, (store: Store) => Promise<unknown> | undefined>> = {
-    value: (store) => store.getMany(['a']),
-    call: (store) => store.sharedCounters?.take('account', WINDOW),
-    lease: (store) => store.leases?.take(lease, { passedOver: [null], isWhole: true }),
-    look: (store) => store.leases?.look('group', ['a']),
-  };
-
-  it('a question whose reply Redis owes is asked for again over another connection, and counts once', async () => {
-    await using redis = await startRedis();
-    for (const [what, ask] of Object.entries(QUESTIONS)) {
-      let owed = 0;
-      const isLate = () => owed-- > 0;
-      await using proxy = await openLateProxy({ port: redis.port, lateMs: 3_600_000, isLate });
-      const url = `redis://127.0.0.1:${proxy.port}`;
-      const store = await openStore({ url, timeoutMs: 30_000, maxBytes: 0, onError() {} });
-      if (store === null) throw new Error('There is no store.');
-      await store.setMany([{ key: 'a', value: 1 }], 60_000);
-      owed = 1;
-      expect.soft(await ask(store), what).toEqual(
-        {
-          value: [1],
-          call: { isTaken: true, callsThisMinute: 1, callsThisMonth: 1, note: null },
-          lease: ['own'],
-          look: [true],
-        }[what],
-      );
-      await store.close();
-    }
-  });
 });
