@@ -66,8 +66,8 @@ query AllCountries {
     query: `# A comparison over time. Lines break where a year is
 # missing; modelled figures are drawn hollow, with the
 # provider's bounds as a band where there are any.
-query OverTime {
-  countries(codes: ["KE", "NG", "GH"]) {
+query OverTime($codes: [CountryCode!] = ["KE", "NG", "GH"]) {
+  countries(codes: $codes) {
     code
     name
     observations(metricKeys: ["life_expectancy"], fromYear: 1990) {

@@ -12,7 +12,7 @@ export interface WideTable {
 interface Turned {
   readonly period: number;
   readonly value: number;
-  /** Columns whose cells tell rows apart. */
+  /** Columns whose cells tell rows apart: all but those of single figures. */
   readonly others: readonly number[];
 }
 
@@ -30,8 +30,32 @@ function turnedOf(columns: readonly TableColumn[]): Turned | null {
   if (value === undefined || period === undefined) return null;
   if (values.length > 1 || years.length > 1 || periods.length > 1) return null;
   const turned = [value, ...years, ...periods];
-  return { period, value, others: [...columns.keys()].filter((i) => !turned.includes(i)) };
+  const figure = columns[value]?.name.slice(0, -'value'.length) ?? '';
+  const others = [...columns].flatMap(({ name }, i) => {
+    const [field = ''] = name.startsWith(figure) ? name.slice(figure.length).split('.') : [];
+    return turned.includes(i) || OF_ONE_FIGURE.has(field) ? [] : [i];
+  });
+  return { period, value, others };
 }
+
+/** What differs from figure to figure of a series: cells of a wide table have no room for it, and it tells no series apart. */
+const OF_ONE_FIGURE: ReadonlySet<string> = new Set([
+  'id',
+  'asOfPeriod',
+  'valueStatus',
+  'isModelled',
+  'estimateLow',
+  'estimateHigh',
+  'datasetVersion',
+  'retrievedAt',
+  'citation',
+  'freshness',
+  'record',
+  'change',
+  'growthPercent',
+  'per',
+  'rank',
+]);
 
 /** Makes rows of a table wide; or says why that can't be. */
 export function widening(

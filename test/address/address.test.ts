@@ -124,6 +124,33 @@ describe('a public document', () => {
     expect(program.problems).toEqual([]);
   });
 
+  it('a public document that takes countries has a form for them, and no other has one', async () => {
+    const two =
+      'query Two($a: [CountryCode!], $b: [CountryCode!]) { a: countries(codes: $a) { code } b: countries(codes: $b) { code } }';
+    await using program = await openPublishing({
+      documents: { ...DOCUMENTS, two },
+      published: { ...PUBLISHED, two: { document: 'Two', key: 'page' } },
+    });
+    await program.issue({ name: 'page' });
+    const formOf = async (path: string) => {
+      const page = await (await program.at(path)).text();
+      return /<form action="(.*?)">.*<\/form>/.exec(page) ?? [null, null];
+    };
+    const [boxes, action] = await formOf('/c/bars?metric=population_total&codes=ug&picture.highlight=x"><b>');
+    expect([action, boxes?.match(/type="checkbox"/g)?.length]).toEqual(['bars', 54]);
+    expect(boxes?.match(/value="[^"]*" checked/g)).toEqual(['value="UG" checked']);
+    expect(boxes?.match(/<input type="hidden"[^>]*>/g)).toEqual([
+      '<input type="hidden" name="metric" value="population_total">',
+    ]);
+    const [usual] = await formOf('/c/lines');
+    expect(usual?.match(/value="[^"]*" checked/g)).toEqual(['value="KE" checked', 'value="NG" checked']);
+    const [options] = await formOf('/c/card?code=TZ');
+    expect(options?.match(/<option value="[^"]*" selected>[^<]*/g)).toEqual([
+      '<option value="TZ" selected>Tanzania',
+    ]);
+    for (const path of ['/c/map', '/c/two']) expect(await formOf(path)).toEqual([null, null]);
+  });
+
   it('a public document has the axis of its lines begin where an address says', async () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });

@@ -337,7 +337,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
       );
       expect(Object.fromEntries(new URL(source).searchParams)).toMatchObject({ theme, width: pixels });
       expect([natural, overflow]).toEqual([Number(pixels), 0]);
-      await frame.evaluate("document.querySelector('details').open = true");
+      await frame.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
       await frame.evaluate(axe.source);
       const { violations } = await frame.evaluate<AxeResults>(
         "axe.run(document, { preload: false, resultTypes: ['violations'] })",
@@ -345,11 +345,26 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
       const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
       expect(serious.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
     }
+    // A reader chooses countries, in the frame too; the address keeps what else it says.
+    await page.goto(app, { waitUntil: 'networkidle' });
+    await page.evaluate(
+      `document.querySelector('iframe').src = '${program.origin}/c/lines?from=2015&theme=light&picture.axis=zero&picture.focus=Nigeria'`,
+    );
+    const reader = page.frameLocator('iframe');
+    await reader.getByText('Choose countries').click();
+    await expect.poll(() => reader.getByRole('checkbox', { checked: true }).count()).toBe(2);
+    await reader.getByRole('checkbox', { name: 'Nigeria' }).uncheck();
+    await reader.getByRole('checkbox', { name: 'South Africa' }).check();
+    await reader.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => reader.locator('.frame img').getAttribute('alt')).toMatch(/South Africa.*Kenya/);
+    expect(new URL(page.frames()[1]?.url() ?? '').search).toBe(
+      '?from=2015&picture.axis=zero&theme=light&codes=KE&codes=ZA',
+    );
     // Shows nothing of it to any other site.
     await page.goto(app.replace('127.0.0.1', 'localhost'), { waitUntil: 'networkidle' });
     await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/);
     expect(scripts).toEqual([]);
-    expect(program.requests()).toHaveLength(1);
+    expect(program.requests()).toHaveLength(2);
     page.off('request', note);
     host.close();
     host.closeAllConnections();

@@ -62,6 +62,18 @@ describe('a wide table', () => {
     expect(cells).toHaveLength(data.observations.length);
   });
 
+  it('a wide table has one row for a series, whatever else is selected of its figures', async () => {
+    await using program = await openProgram();
+    const more =
+      'id asOfPeriod valueStatus isModelled estimateLow estimateHigh datasetVersion retrievedAt freshness { stale } change';
+    const [plain, full] = [SERIES, SERIES.replace('value unit', `value unit ${more}`)];
+    expect((await asked(program, full)).text).toBe((await asked(program, plain)).text);
+    const beside = `{ countries(codes: ["KE"]) { code id figures: observations(metricKeys: ["population_total"], fromYear: 2022, toYear: 2023) { id year value source { key id } } } }`;
+    const { text } = await asked(program, beside);
+    expect(text.split('\r\n')[0]).toBe('code,id,figures.source.key,figures.source.id,2022,2023');
+    expect(text.trim().split('\r\n')).toHaveLength(2);
+  });
+
   it.for([
     ['no year', '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"]) { value } }'],
     [

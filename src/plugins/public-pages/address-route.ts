@@ -19,6 +19,7 @@ import {
   visitorOf,
 } from '../../plugin/index.ts';
 import type { NamedSource } from './attribution.ts';
+import { countryChoiceOf } from './country-choice.ts';
 import { FORMS, type Form, formsBeside, isCsv, isForm, whyNot } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
@@ -441,7 +442,9 @@ function contentOf(
   const beside = besidePage(document, given);
   const url = `${base}/c/${beside('')}`;
   const forms = formsBeside(document).filter((form) => facts !== null || FORMS[form].kind !== 'picture');
+  const ofTheme = theme === (document.theme ?? 'auto') ? '' : `theme=${theme}`;
   return {
+    name: document.name,
     title: headingOf(document, variables) ?? facts?.title ?? document.name,
     description: document.description,
     note: document.note,
@@ -453,6 +456,7 @@ function contentOf(
     beside,
     forms,
     parameters: parametersInWords(document),
+    countries: countryChoiceOf(document, variables, joined(given, ofTheme)),
     url,
     imageUrl: `${base}/c/${beside('png')}`,
     oembedUrl: `${base}/oembed?url=${encodeURIComponent(url)}`,

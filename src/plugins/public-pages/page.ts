@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Drawing, escaped, FRAME, frameOf } from '../../plugin/index.ts';
 import { type NamedSource, nameAndPage } from './attribution.ts';
+import { type CountryChoice, countryForm } from './country-choice.ts';
 
 type PictureFacts = NonNullable<Drawing['facts']>;
 
@@ -28,6 +29,11 @@ nav { margin-top: 12px; font-size: 14px; }
 nav a { display: inline-block; margin-right: 12px; padding: 4px 0; }
 summary { padding: 4px 0; cursor: pointer; font-size: 14px; }
 details p { margin: 0; }
+form { margin: 4px 0 12px; font-size: 14px; }
+fieldset { margin: 0 0 8px; padding: 0; border: 0; columns: 11em; }
+legend { padding: 0 0 4px; color: var(--muted); }
+fieldset label { display: block; padding: 3px 0 3px 1.6em; text-indent: -1.6em; break-inside: avoid; }
+button, select { padding: 5px 12px; font: inherit; }
 .rows { overflow: auto; max-height: 60vh; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; }
@@ -42,24 +48,25 @@ th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-ali
 svg[data-dim] [data-line]:not([data-lit]) { stroke-opacity: 0.2; }
 `;
 
-const NOTHING_ELSE = "default-src 'none'; base-uri 'none'; form-action 'none'";
+const NOTHING_ELSE = "default-src 'none'; base-uri 'none'";
 
 const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
 
 /** @param origins sites that may frame it; empty for any */
 export function pagePolicy(origins: readonly string[], script = ''): string {
   const scriptPolicy = script === '' ? '' : `script-src ${digestOf(script)}; connect-src 'self'; `;
-  return `${NOTHING_ELSE}; ${scriptPolicy}img-src 'self'; style-src ${digestOf(STYLE)}; frame-ancestors ${ancestors(origins)}`;
+  return `${NOTHING_ELSE}; form-action 'self'; ${scriptPolicy}img-src 'self'; style-src ${digestOf(STYLE)}; frame-ancestors ${ancestors(origins)}`;
 }
 
 /** Pictures have inline styles. */
 export function picturePolicy(origins: readonly string[]): string {
-  return `${NOTHING_ELSE}; style-src 'unsafe-inline'; frame-ancestors ${ancestors(origins)}`;
+  return `${NOTHING_ELSE}; form-action 'none'; style-src 'unsafe-inline'; frame-ancestors ${ancestors(origins)}`;
 }
 
 const ancestors = (origins: readonly string[]) => (origins.length === 0 ? '*' : origins.join(' '));
 
 export interface PageContent {
+  readonly name: string;
   readonly title: string;
   readonly description: string | null;
   /** Stands below the picture. */
@@ -76,6 +83,8 @@ export interface PageContent {
   readonly beside: (form: string, look?: string) => string;
   readonly forms: readonly string[];
   readonly parameters: readonly string[];
+  /** Null where the operation takes no countries. */
+  readonly countries: CountryChoice | null;
   readonly url: string;
   /** Picture for link previews. */
   readonly imageUrl: string;
@@ -119,6 +128,7 @@ export function pageOf(parts: PageContent): string {
     beside,
     forms,
     parameters,
+    countries,
     url,
     imageUrl,
     oembedUrl,
@@ -161,6 +171,7 @@ export function pageOf(parts: PageContent): string {
         ]
       : pictured(facts, parts)),
     ...warnings.map((warning) => `<p>${escaped(warning)}</p>`),
+    ...(countries === null ? [] : [countryForm(countries, parts.name)]),
     `<nav aria-label="Data">${links.join(' ')} ${link(beside(''), 'This picture by itself')}</nav>`,
     '<details><summary>Parameters of this address</summary>',
     ...parameters.map((words) => `<p>${escaped(words)}</p>`),

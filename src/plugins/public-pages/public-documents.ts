@@ -338,7 +338,8 @@ export function headingOf(
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-function countryName(code: string): string {
+/** In English; the code itself if it is that of no country. */
+export function countryName(code: string): string {
   return /^[a-z]{2}$/i.test(code) ? (countryNames.of(code.toUpperCase()) ?? code) : code;
 }
 
