@@ -211,7 +211,9 @@ class CachedCall<Params, Result> {
     try {
       const down = this.#mayBeStale(cached) ? this.#stage.outage.failure(route) : null;
       if (down !== null) throw down.with({ route, attempts: 0 });
-      const sent = this.#stage.send(this.#call, conditional(this.#sending, cached?.answer));
+      const etag = cached?.answer.etag ?? null;
+      const call = etag === null ? this.#call : { ...this.#call, headers: { 'if-none-match': etag } };
+      const sent = this.#stage.send(call, this.#sending);
       this.#sending.waits?.service.timing(sent);
       return this.#handleAnswer(cached, await sent);
     } catch (error) {
@@ -253,9 +255,4 @@ class CachedCall<Params, Result> {
   #store(entry: CachedAnswer, atMs: number): void {
     this.#cache?.save(this.#tenant, new Map([[nameOfCall(this.#call), entry]]), atMs);
   }
-}
-
-function conditional(sending: Sending, cached: CachedAnswer | undefined): Sending {
-  const etag = cached?.etag ?? null;
-  return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
 }

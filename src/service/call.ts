@@ -54,6 +54,8 @@ export interface Call {
   readonly target: string;
   /** Rows that its answer can have; follows from the target. */
   readonly mostRows?: number | undefined;
+  /** Further request headers, such as `if-none-match`. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** True if a call is for another service than the metered one. */

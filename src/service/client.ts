@@ -6,14 +6,15 @@ import type { Tenants } from '../keys/tenant.ts';
 import type { InFlight, TenantCache } from '../keys/tenant-cache.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { type Attempt, watchedTransport } from './attempt.ts';
+import { createAttempts } from './attempts.ts';
 import { cachedStage, type ListCache } from './cached-lists.ts';
 import type { Send } from './call.ts';
 import { coalescedStage } from './coalescing.ts';
 import { CallGate } from './gate.ts';
 import { type BodyOptions, createHttp } from './http.ts';
 import { createOutage } from './outage.ts';
-import { pacedStage } from './pacing.ts';
-import { retriedStage } from './retries.ts';
+import { createPacing } from './pacing.ts';
+import { createRetries } from './retries.ts';
 
 interface UpstreamParts {
   /** Base address of the service, without a trailing slash. */
@@ -49,11 +50,7 @@ interface UpstreamParts {
   readonly lookups?: Lookups;
 }
 
-/**
- * Puts the stages together, the innermost first. Their order is policy. A cached answer costs nothing (outermost), and a call in flight is
- * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
- * attempt is billed, since the service counts attempts, and each tells if the key is good.
- */
+/** Puts the stages together, the innermost first: a cached answer costs nothing (outermost), and a call in flight is shared. */
 export function createUpstream(parts: UpstreamParts) {
   const { clock, steadyNow = clock.now, elapsed = steadyNow } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
@@ -62,10 +59,17 @@ export function createUpstream(parts: UpstreamParts) {
   const outage = createOutage(elapsed);
   const verdicts = parts.inFlight.cache ?? parts.tenantCache;
   const gate = new CallGate(parts.tenants, verdicts, elapsed, clock.now);
-  const transport = watchedTransport(gate.hearing(http.transport), parts.watchers ?? []);
-  const paced = pacedStage(transport, ledger, clock, parts.onAttempt, parts.onMinuteWait);
-  const patient = retriedStage(gate.stopping(paced), parts.retries, outage, clock.after);
-  const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), patient);
+  const attempts = createAttempts({
+    transport: watchedTransport(http.transport, parts.watchers ?? []),
+    gate,
+    pacing: createPacing(ledger, clock, parts.onMinuteWait),
+    ledger,
+    retries: createRetries(parts.retries, clock.after),
+    outage,
+    clock,
+    onAttempt: parts.onAttempt,
+  });
+  const staged = (parts.stages ?? []).reduceRight((next, stage) => stage(next), attempts);
   const send = coalescedStage(staged);
   const ask = cachedStage(parts.notedListsStage(send), { ...parts, now: steadyNow }, outage);
 

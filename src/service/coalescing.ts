@@ -27,7 +27,7 @@ export function coalescedStage(next: Send): Send {
     // An aborted operation sends nothing more.
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.tenant.digest;
-    const name = `${whose} ${call.target} ${JSON.stringify(sending.headers ?? null)}`;
+    const name = `${whose} ${call.target} ${JSON.stringify(call.headers ?? null)}`;
     const pendingCall = inFlight.get(name);
     if (pendingCall !== undefined) {
       pendingCall.waiting.push(sending.payer);

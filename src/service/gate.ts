@@ -1,27 +1,28 @@
 import { PUBLIC, type Tenant } from '../keys/tenant.ts';
 import type { TenantCache } from '../keys/tenant-cache.ts';
 import { Failure } from '../shared/errors.ts';
-import type { Attempted, Transport } from './attempt.ts';
-import type { Answer, Call, Send } from './call.ts';
+import type { Attempted } from './attempt.ts';
+import type { Answer, Call } from './call.ts';
 import { isForgotten, isUnanswered } from './http.ts';
-import { OUTAGES, Pause, PausesByKey, REFUSALS } from './pauses.ts';
-import type { Sending } from './sending.ts';
+import { KeyPauses, Outage, PAUSES_AFTER, type Pause, pauseChanges } from './pauses.ts';
 
-/** Unanswered attempts in a row after which a pause begins. */
-const PAUSES_AFTER = 10;
-
-/** Failures of one key that count towards the pause of all keys: one key alone can't close a route to the others. */
+/** Failures of one key that count towards the outage for all keys: one key alone can't close a route to the others. */
 const MOST_OF_ONE_KEY = PAUSES_AFTER / 2;
 
-/** The failures of all keys on one route. */
-interface RouteOutage {
-  /** Failures in a row, by key, up to MOST_OF_ONE_KEY. */
-  readonly failures: Map<Tenant, number>;
-  readonly pause: Pause;
+/** An attempt at the gate. */
+export interface Visit {
+  /** Settles with the probe that finds out if the key is accepted by now; null if there is none to wait for. */
+  readonly probe: Promise<void> | null;
+  /**
+   * Checks an attempt when it arrives, and again when it leaves the queue: it may become a probe.
+   * @throws Failure if it meets a pause
+   */
+  readonly check: () => void;
+  /** Notes the outcome. Settles once a refusal of the key is published to other gateways. */
+  readonly hear: (attempted: Attempted) => unknown;
+  /** Ends the probe that it may be, whatever the outcome. */
+  readonly end: () => void;
 }
-
-/** The `round` of each pause when a call left: if one has changed by the time of the answer, the answer is old news. */
-type Rounds = Readonly<Record<'key' | 'refusal' | 'outage' | 'all', number>>;
 
 /**
  * The circuit breaker. It opens for a key after a 401, for a key on one route after a 403, and for a route after
@@ -35,9 +36,7 @@ export class CallGate {
   readonly #tenantCache: Pick<TenantCache, 'accept' | 'refuse'>;
   readonly #now: () => number;
   readonly #wallNow: () => number;
-  readonly #pauses = new PausesByKey();
-  /** By route; a route that never failed has no entry. */
-  readonly #outages = new Map<string, RouteOutage>();
+  readonly #pauses = new WeakMap<Tenant, KeyPauses>();
 
   /**
    * @param tenantCache is told of the service's verdicts on keys
@@ -58,105 +57,58 @@ export class CallGate {
 
   /** Returns the refusal that blocks every call under the key now; null if none does. */
   refusal(tenant: Tenant): Failure | null {
-    return this.#pauses.of(tenant)?.all.reason(this.#now()) ?? null;
+    return this.#pauses.get(tenant)?.key.reason(this.#now()) ?? null;
   }
 
-  /** Fails calls that meet a pause. Wraps the stage in which calls queue, so that queued calls fail too. */
-  stopping(next: Send): Send {
-    return (call, sending) => {
-      const probe = call.isPublic ? null : this.#pauses.probeOn(call.route, sending.caller.tenant);
-      return probe === null
-        ? this.#goOn(next, call, sending)
-        : probe.then(() => this.#goOn(next, call, sending));
-    };
-  }
-
-  /**
-   * Notes the outcome of each call, and passes the service's verdict on the key to the tenant and its cache. Sits inside
-   * the queueing stage, so that the next call in the queue already meets the pause.
-   */
-  hearing(next: Transport): Transport {
-    return async (call, sending) => {
-      const { tenant } = sending.caller;
-      const rounds = this.#roundsOf(call, tenant);
-      const attempted = await next(call, sending);
-      await this.#hear(attempted, call, tenant, rounds);
-      return attempted;
+  /** What an attempt meets. Attempts that queue are checked again when they leave, so that a pause stops them too. */
+  visit(call: Call, tenant: Tenant): Visit {
+    const visitor = {};
+    let changesThen = 0;
+    const own = call.isPublic ? undefined : this.#pauses.get(tenant);
+    return {
+      probe: own?.key.untilProbed() ?? own?.refusals.get(call.route)?.untilProbed() ?? null,
+      check: () => {
+        changesThen = pauseChanges();
+        for (const pause of this.#pausesOf(call, tenant)) {
+          const why = pause.refusalFor(visitor, this.#now());
+          if (why !== null) throw this.#failure(why, call, pause);
+        }
+      },
+      hear: (attempted) => this.#hear(attempted, call, tenant, changesThen),
+      end: () => {
+        for (const pause of this.#pausesOf(call, tenant)) pause.release(visitor);
+      },
     };
   }
 
   /** Lists routes that have failed: whether they are closed to all keys now, and to how many single keys. */
   open() {
-    const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
-    for (const tenant of this.#tenants.all()) {
-      for (const [route, { outage }] of this.#pauses.of(tenant)?.byRoute ?? []) {
-        if (outage.round > 0) keys.set(route, (keys.get(route) ?? 0) + 1);
-      }
-    }
-    return Array.from(keys, ([route, count]) => {
-      const isOpenForAll = (this.#outages.get(route)?.pause.round ?? 0) > 0;
-      return { route, isOpenForAll, keys: count };
+    const forAll = this.#pauses.get(PUBLIC)?.outages ?? new Map<string, Outage>();
+    const all = [...this.#tenants.all()].map((tenant) => this.#pauses.get(tenant)?.outages);
+    return Array.from(forAll, ([route, { round }]) => {
+      const keys = all.filter((outages) => (outages?.get(route)?.round ?? 0) > 0).length;
+      return { route, isOpenForAll: round > 0, keys };
     });
   }
 
   /** Finds the pauses that apply to a call; usually none. */
   #pausesOf({ route, isPublic }: Call, tenant: Tenant): readonly Pause[] {
-    const pauses = isPublic ? undefined : this.#pauses.of(tenant);
-    const routePauses = pauses?.byRoute.get(route);
-    const candidates = [
-      pauses?.all,
-      routePauses?.refusal,
-      routePauses?.outage,
-      this.#outages.get(route)?.pause,
-    ];
+    const own = isPublic ? undefined : this.#pauses.get(tenant);
+    const forAll = this.#pauses.get(PUBLIC)?.outages.get(route);
+    const candidates = [own?.key, own?.refusals.get(route), own?.outages.get(route), forAll];
     return candidates.filter((pause) => pause !== undefined);
   }
 
-  /**
-   * Checks a call twice: when it arrives, and again when it leaves the queue. If it was let through as a probe, the probe
-   * ends with it, whatever the outcome.
-   */
-  #goOn(next: Send, call: Call, sending: Sending): Promise<Answer> {
-    const { tenant } = sending.caller;
-    const visit = {};
-    let answering: Promise<Answer> | undefined;
-    let isProbe = false;
-    const refusal = (): Failure | null => {
-      for (const pause of this.#pausesOf(call, tenant)) {
-        const why = pause.refusalFor(visit, this.#now());
-        if (why !== null) return this.#failure(why, call, pause);
-        if (pause.isProbedBy(visit)) becomeProbe();
-      }
-      return null;
-    };
-    const release = () => {
-      for (const pause of this.#pausesOf(call, tenant)) pause.release(visit);
-    };
-    /** Only probes are followed to their end, since most calls aren't one. */
-    function becomeProbe(): void {
-      if (isProbe) return;
-      isProbe = true;
-      answering?.then(release, release);
-    }
-    function beforeLeaving(): void {
-      sending.beforeLeaving?.();
-      const why = refusal();
-      if (why !== null) throw why;
-    }
-    const why = refusal();
-    if (why !== null) {
-      release();
-      return Promise.reject(why);
-    }
-    answering = next(call, { ...sending, beforeLeaving });
-    if (isProbe) answering.then(release, release);
-    return answering;
+  #opened(tenant: Tenant): KeyPauses {
+    const pauses = this.#pauses.get(tenant) ?? new KeyPauses();
+    this.#pauses.set(tenant, pauses);
+    return pauses;
   }
 
   /** Makes the failure of a call that meets a pause: the service's own words, or that the route does not answer. */
-  #failure(why: Failure, { route }: Call, { lengths, endsAtMs }: Pause): Failure {
-    if (lengths === REFUSALS) return why.with({ route });
-    const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - this.#now()) / 1000));
+  #failure(why: Failure, { route }: Call, pause: Pause): Failure {
+    if (!(pause instanceof Outage)) return why.with({ route });
+    const retryAfterSeconds = Math.max(1, Math.ceil((pause.endsAtMs - this.#now()) / 1000));
     const words = 'The service has not answered on this route lately, so nothing was sent.';
     return new Failure('UPSTREAM_UNAVAILABLE', why.retryable ? words : `${words} ${why.message}`, {
       route,
@@ -168,104 +120,77 @@ export class CallGate {
     });
   }
 
-  #roundsOf({ route }: Call, tenant: Tenant): Rounds {
-    const pauses = this.#pauses.of(tenant);
-    const routePauses = pauses?.byRoute.get(route);
-    return {
-      key: pauses?.all.round ?? 0,
-      refusal: routePauses?.refusal.round ?? 0,
-      outage: routePauses?.outage.round ?? 0,
-      all: this.#outages.get(route)?.pause.round ?? 0,
-    };
-  }
-
   /** Notes the verdict on the key and on the route. Settles once a refusal is published to other gateways. */
-  #hear({ answer, error }: Attempted, call: Call, tenant: Tenant, rounds: Rounds): unknown {
-    if (answer !== undefined) return this.#hearAnswer(answer, call, tenant, rounds);
+  #hear({ answer, error }: Attempted, call: Call, tenant: Tenant, changesThen: number): unknown {
+    if (answer !== undefined) return this.#hearAnswer(answer, call, tenant, changesThen);
     if (!(error instanceof Failure) || isForgotten(error)) return;
     const { code } = error;
-    if (isUnanswered(error)) return this.#failed(call, tenant, error, rounds);
+    if (isUnanswered(error)) return this.#failed(call, tenant, error, changesThen);
     this.#answered(call, tenant);
-    if (code === 'BAD_USER_INPUT') return this.#accept(call, tenant, rounds, this.#now());
+    if (code === 'BAD_USER_INPUT') return this.#accept(call, tenant, changesThen, this.#now());
     if (call.isPublic) return;
     if (code === 'RATE_LIMITED') return tenant.prove();
     if (code !== 'UNAUTHENTICATED' && code !== 'FORBIDDEN') return;
     tenant.refuse();
     const published = this.#tenantCache.refuse(tenant, error);
-    this.#refused(error, tenant, call.route, rounds);
+    this.#refused(error, tenant, call.route, changesThen);
     // A client that sees the refusal may turn to another gateway, which must know of it by then.
     return published;
   }
 
   /** An answer to a protected call proves the key; a 404 from a proxy in front of the service proves nothing. */
-  #hearAnswer({ stray, body, receivedAt }: Answer, call: Call, tenant: Tenant, rounds: Rounds): void {
+  #hearAnswer({ stray, body, receivedAt }: Answer, call: Call, tenant: Tenant, changesThen: number): void {
     if (stray !== undefined && body === undefined) return;
-    if (stray === undefined) this.#accept(call, tenant, rounds, receivedAt);
+    if (stray === undefined) this.#accept(call, tenant, changesThen, receivedAt);
     else if (!call.isPublic) tenant.prove();
     this.#answered(call, tenant);
   }
 
-  #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds, atMs: number): void {
+  #accept({ route, isPublic }: Call, tenant: Tenant, changesThen: number, atMs: number): void {
     if (isPublic) return;
     // The call left before the key was refused, so it does not contradict that.
-    if ((this.#pauses.of(tenant)?.all.round ?? 0) !== rounds.key) {
+    if (this.#pauses.get(tenant)?.key.isAsAfter(changesThen) === false) {
       tenant.prove();
       return;
     }
     tenant.accept(atMs);
     this.#tenantCache.accept(tenant, atMs);
-    this.#endRefusals(tenant, route, rounds);
+    this.#endRefusals(tenant, route, changesThen);
   }
 
-  #refused(failure: Failure, tenant: Tenant, route: string, rounds: Rounds): void {
+  #refused(failure: Failure, tenant: Tenant, route: string, changesThen: number): void {
     const isOfRoute = failure.code === 'FORBIDDEN';
-    const pause = isOfRoute ? this.#pauses.openedOn(route, tenant).refusal : this.#pauses.opened(tenant).all;
-    if (pause.round === (isOfRoute ? rounds.refusal : rounds.key)) pause.begin(failure, this.#now());
+    const pauses = this.#opened(tenant);
+    const pause = isOfRoute ? pauses.refusal(route) : pauses.key;
+    if (pause.isAsAfter(changesThen)) pause.begin(failure, this.#now());
     if (!isOfRoute) return;
     tenant.prove();
-    this.#endRefusals(tenant, null, rounds);
+    this.#endRefusals(tenant, null, changesThen);
   }
 
   /** Notes an attempt without an answer, unless it left before the current pause began. */
-  #failed({ route, isPublic }: Call, tenant: Tenant, failure: Failure, rounds: Rounds): void {
-    const routePauses = isPublic ? undefined : this.#pauses.openedOn(route, tenant);
-    if (routePauses?.outage.round === rounds.outage) {
-      routePauses.failures += 1;
-      if (rounds.outage > 0 || routePauses.failures >= PAUSES_AFTER)
-        routePauses.outage.begin(failure, this.#now());
+  #failed({ route, isPublic }: Call, tenant: Tenant, failure: Failure, changesThen: number): void {
+    const count = (owner: Tenant, whose: Tenant, most: number) => {
+      const outage = this.#opened(owner).outage(route);
+      if (outage.isAsAfter(changesThen)) outage.fail(whose, most, failure, this.#now());
+    };
+    if (isPublic) count(PUBLIC, PUBLIC, PAUSES_AFTER);
+    else {
+      count(tenant, tenant, PAUSES_AFTER);
+      count(PUBLIC, tenant, MOST_OF_ONE_KEY);
     }
-    let ofAll = this.#outages.get(route);
-    if (ofAll === undefined) {
-      ofAll = { failures: new Map(), pause: new Pause(OUTAGES) };
-      this.#outages.set(route, ofAll);
-    }
-    const { failures, pause } = ofAll;
-    if (pause.round !== rounds.all) return;
-    const [whose, most] = isPublic ? [PUBLIC, PAUSES_AFTER] : [tenant, MOST_OF_ONE_KEY];
-    failures.set(whose, Math.min(most, (failures.get(whose) ?? 0) + 1));
-    let sum = 0;
-    for (const count of failures.values()) sum += count;
-    if (rounds.all === 0 && sum < PAUSES_AFTER) return;
-    failures.clear();
-    pause.begin(failure, this.#now());
   }
 
   #answered({ route, isPublic }: Call, tenant: Tenant): void {
-    const routePauses = isPublic ? undefined : this.#pauses.on(route, tenant);
-    if (routePauses !== undefined) {
-      routePauses.failures = 0;
-      routePauses.outage.end();
-    }
-    const ofAll = this.#outages.get(route);
-    ofAll?.failures.clear();
-    ofAll?.pause.end();
+    if (!isPublic) this.#pauses.get(tenant)?.outages.get(route)?.answer();
+    this.#pauses.get(PUBLIC)?.outages.get(route)?.answer();
   }
 
   /** Ends the pauses of a key that the service has accepted, unless the call left before the last refusal. */
-  #endRefusals(tenant: Tenant, route: string | null, rounds: Rounds): void {
-    const { all, byRoute } = this.#pauses.of(tenant) ?? {};
-    if (all?.round === rounds.key) all.end();
-    const refusal = route === null ? undefined : byRoute?.get(route)?.refusal;
-    if (refusal?.round === rounds.refusal) refusal.end();
+  #endRefusals(tenant: Tenant, route: string | null, changesThen: number): void {
+    const { key, refusals } = this.#pauses.get(tenant) ?? {};
+    if (key?.isAsAfter(changesThen)) key.end();
+    const refusal = route === null ? undefined : refusals?.get(route);
+    if (refusal?.isAsAfter(changesThen)) refusal.end();
   }
 }

@@ -4,7 +4,7 @@ import { type Dispatcher, errors } from 'undici';
 import type { OutgoingProxy } from '../config/config.ts';
 import { type Clock, systemClock } from '../shared/async/clock.ts';
 import { asError, Failure } from '../shared/errors.ts';
-import type { Transport } from './attempt.ts';
+import type { Leaving, Transport } from './attempt.ts';
 import { read, readText, Unreadable, unspecified } from './bodies.ts';
 import { type Answer, type Call, isElsewhere } from './call.ts';
 import { openConnections } from './connections.ts';
@@ -77,15 +77,15 @@ export function createHttp(options: HttpOptions) {
   }
 
   /** Sends one request; one that could not be written at all is sent again, over a new connection. */
-  async function exchanged(call: Call, sending: Sending): Promise<Received> {
-    const { signal, onLeaving, isAnew } = sending;
+  async function exchanged(call: Call, sending: Sending, { charge, isAnew }: Leaving): Promise<Received> {
+    const { signal } = sending;
     const { authorization } = sending.caller;
     const key = call.isPublic || authorization === null ? {} : { authorization };
-    const headers = { ...OUR_HEADERS, ...key, ...sending.headers };
+    const headers = { ...OUR_HEADERS, ...key, ...call.headers };
     const request = { ...addressOf(call), headers, timeoutMs, after, signal };
     const over: Dispatcher = isAnew ? connections.anew : connections.persistent;
     try {
-      return await exchange(over, { ...request, onLeaving });
+      return await exchange(over, { ...request, onLeaving: charge });
     } catch (error) {
       if (!(error instanceof Forgotten)) throw error;
       connections.closeIdle(error.connection);
@@ -94,10 +94,8 @@ export function createHttp(options: HttpOptions) {
     }
   }
 
-  async function answered(call: Call, sending: Sending): Promise<Answer> {
-    sending.signal.throwIfAborted();
-    const { status, headers, body } = await exchanged(call, sending);
-    sending.onStatus?.(status);
+  async function answerOf(call: Call, sending: Sending, received: Received): Promise<Answer> {
+    const { status, headers, body } = received;
     if (status === 200) {
       const last = bodies.get(call.target);
       const mayRepeatKey = issuesKeys && !call.isPublic;
@@ -119,16 +117,20 @@ export function createHttp(options: HttpOptions) {
   }
 
   /** Makes an attempt, and reports whether its request left, which alone decides if it is billed. */
-  const transport: Transport = async (call, sending) => {
+  const transport: Transport = async (call, sending, leaving) => {
     let left = false;
-    const onLeaving = () => {
-      sending.onLeaving?.();
+    let status: number | undefined;
+    const charge = () => {
+      leaving.charge();
       left = true;
     };
     try {
-      return { left: true, answer: await answered(call, { ...sending, onLeaving }) };
+      sending.signal.throwIfAborted();
+      const received = await exchanged(call, sending, { ...leaving, charge });
+      status = received.status;
+      return { left, status, answer: await answerOf(call, sending, received) };
     } catch (error) {
-      return { left, error: failureIn(error, call) };
+      return { left, status, error: failureIn(error, call) };
     }
   };
 

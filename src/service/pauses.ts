@@ -1,18 +1,28 @@
 import type { Tenant } from '../keys/tenant.ts';
 import type { Failure } from '../shared/errors.ts';
 
+/** Unanswered attempts in a row after which a pause begins. */
+export const PAUSES_AFTER = 10;
+
 /** Short at first, so that a key which is activated seconds later works soon after. */
-export const REFUSALS = { firstMs: 1_000, longestMs: 60_000 };
+const REFUSALS = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Short, since calls that are kept back might have succeeded. */
-export const OUTAGES = { firstMs: 1_000, longestMs: 5_000 };
+const OUTAGES = { firstMs: 1_000, longestMs: 5_000 };
+
+/** Beginnings and ends of all pauses so far, by which it shows if one has changed since a call left. */
+let changes = 0;
+
+export function pauseChanges(): number {
+  return changes;
+}
 
 /**
  * Keeps calls back for a while after a failure. Then one call at a time may leave as a probe: its failure begins the
  * next pause, its success ends them.
  */
 export class Pause {
-  readonly lengths: typeof REFUSALS;
+  readonly #lengths: typeof REFUSALS;
   #failure: Failure | null = null;
   /** Instant at which the next probe may leave. */
   endsAtMs = 0;
@@ -20,10 +30,11 @@ export class Pause {
   #onProbeOver: (() => void)[] = [];
   /** Pauses in a row, this one included; 0 if there is none. */
   round = 0;
+  #changedAt = 0;
 
   /** @param lengths of the first pause and the longest; each is twice as long as the one before */
   constructor(lengths: typeof REFUSALS) {
-    this.lengths = lengths;
+    this.#lengths = lengths;
   }
 
   /** Why no call may leave now; null if one may as a probe. */
@@ -39,21 +50,20 @@ export class Pause {
     return null;
   }
 
-  isProbedBy(call: object): boolean {
-    return this.#probe === call;
-  }
-
   /** Null if no probe is under way. */
   untilProbed(): Promise<void> | null {
     return this.#probe === null ? null : new Promise((over) => this.#onProbeOver.push(over));
   }
 
+  /** True if it was as it is after so many changes: what is told of a call that left then is no old news. */
+  isAsAfter(changesThen: number): boolean {
+    return this.#changedAt <= changesThen;
+  }
+
   begin(failure: Failure, nowMs: number): void {
-    const { firstMs, longestMs } = this.lengths;
+    const { firstMs, longestMs } = this.#lengths;
     this.endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.round);
-    this.round += 1;
-    this.#failure = failure;
-    this.#endProbe();
+    this.#change(this.round + 1, failure);
   }
 
   /** To be called at the end of a call with any outcome: if it was the probe, another may be. */
@@ -62,8 +72,14 @@ export class Pause {
   }
 
   end(): void {
-    this.round = 0;
-    this.#failure = null;
+    if (this.round > 0) this.#change(0, null);
+  }
+
+  #change(round: number, failure: Failure | null): void {
+    this.round = round;
+    this.#failure = failure;
+    changes += 1;
+    this.#changedAt = changes;
     this.#endProbe();
   }
 
@@ -73,53 +89,54 @@ export class Pause {
   }
 }
 
-interface RoutePauses {
-  /** After a 403: the key may be good for other routes. */
-  readonly refusal: Pause;
-  /** After unanswered attempts under the key. */
-  readonly outage: Pause;
-  /** Unanswered attempts in a row. */
-  failures: number;
+/** The pause of a route that doesn't answer, after some attempts in a row. */
+export class Outage extends Pause {
+  /** Attempts without an answer since the last answer or pause, by key. */
+  readonly #failures = new Map<Tenant, number>();
+
+  constructor() {
+    super(OUTAGES);
+  }
+
+  /**
+   * Counts a failed attempt of a key, and begins a pause after too many.
+   * @param most failures of this key that count
+   */
+  fail(whose: Tenant, most: number, failure: Failure, nowMs: number): void {
+    this.#failures.set(whose, Math.min(most, (this.#failures.get(whose) ?? 0) + 1));
+    let sum = 0;
+    for (const count of this.#failures.values()) sum += count;
+    if (this.round === 0 && sum < PAUSES_AFTER) return;
+    this.#failures.clear();
+    this.begin(failure, nowMs);
+  }
+
+  /** Ends it, and counts anew. */
+  answer(): void {
+    // Clearing makes a new table.
+    if (this.#failures.size > 0) this.#failures.clear();
+    this.end();
+  }
 }
 
-interface KeyPauses {
+/** The pauses of one key; under PUBLIC, the outages for all keys. */
+export class KeyPauses {
   /** For every route, after a 401. */
-  readonly all: Pause;
-  readonly byRoute: Map<string, RoutePauses>;
-}
+  readonly key = new Pause(REFUSALS);
+  /** By route, after a 403: the key may be good for others. */
+  readonly refusals = new Map<string, Pause>();
+  /** By route; one that never failed has none. */
+  readonly outages = new Map<string, Outage>();
 
-export class PausesByKey {
-  readonly #byTenant = new WeakMap<Tenant, KeyPauses>();
-
-  of(tenant: Tenant): KeyPauses | undefined {
-    return this.#byTenant.get(tenant);
+  refusal(route: string): Pause {
+    const pause = this.refusals.get(route) ?? new Pause(REFUSALS);
+    this.refusals.set(route, pause);
+    return pause;
   }
 
-  on(route: string, tenant: Tenant): RoutePauses | undefined {
-    return this.of(tenant)?.byRoute.get(route);
-  }
-
-  opened(tenant: Tenant): KeyPauses {
-    let pauses = this.of(tenant);
-    if (pauses === undefined) {
-      pauses = { all: new Pause(REFUSALS), byRoute: new Map() };
-      this.#byTenant.set(tenant, pauses);
-    }
-    return pauses;
-  }
-
-  openedOn(route: string, tenant: Tenant): RoutePauses {
-    const { byRoute } = this.opened(tenant);
-    let routePauses = byRoute.get(route);
-    if (routePauses === undefined) {
-      routePauses = { refusal: new Pause(REFUSALS), outage: new Pause(OUTAGES), failures: 0 };
-      byRoute.set(route, routePauses);
-    }
-    return routePauses;
-  }
-
-  /** Settles with the probe that finds out if a key is accepted by now: other calls wait for it. */
-  probeOn(route: string, tenant: Tenant): Promise<void> | null {
-    return this.of(tenant)?.all.untilProbed() ?? this.on(route, tenant)?.refusal.untilProbed() ?? null;
+  outage(route: string): Outage {
+    const outage = this.outages.get(route) ?? new Outage();
+    this.outages.set(route, outage);
+    return outage;
   }
 }

@@ -23,20 +23,10 @@ export interface Sending {
   readonly payer: Payer;
   /** Milliseconds since the epoch until which the call may wait for a minute with room. */
   readonly waitDeadlineMs: number;
-  /** Called when the call leaves the queue. Throws if it must not leave after all. */
-  readonly beforeLeaving?: () => void;
   /** Parent span of the call, if tracing is on. */
   readonly trace?: Trace | undefined;
-  /** Called with the status of the answer. */
-  readonly onStatus?: (status: number) => void;
   /** The operation's own lists, each loaded once; left out, or undefined, if no operation waits. */
   readonly lists?: (() => ListLoaders | undefined) | undefined;
-  /** Further request headers, such as `if-none-match`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sends the request over a new connection. */
-  readonly isAnew?: true;
-  /** Called once, at the instant the request leaves. Throws to keep it from being sent. */
-  readonly onLeaving?: () => void;
   /** Called for cache hits with their expiry, and the times of the oldest and newest answer, in milliseconds since the epoch. */
   readonly onCached?: (freshUntilMs: number, route: string, oldestAtMs: number, newestAtMs: number) => void;
   /** Called with the expiry of each new answer, in milliseconds since the epoch; 0 if it has none. */

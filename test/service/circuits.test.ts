@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { createOutage } from '../../src/service/outage.ts';
-import { retriedStage } from '../../src/service/retries.ts';
+import { createRetries } from '../../src/service/retries.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
-import { createGate, gateAt, sendingFor, settle, stageOver, transportOf } from './sending.ts';
+import { attemptsOver, createGate, gateAt, sendingFor, settle } from './sending.ts';
 
 const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const LIST: Call = { route: '/v1/countries', isPublic: false, target: '/v1/countries' };
@@ -32,13 +32,13 @@ function open() {
     () => told.nowMs,
     () => START + told.nowMs,
   );
-  const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
+  const ring = attemptsOver(send, { gate });
   async function ask(call = DATA, key = 'one', times = 1): Promise<number> {
     const before = told.calls;
     for (let i = 0; i < times; i += 1) await ring(call, sendingFor(key)).catch(() => {});
     return told.calls - before;
   }
-  return { told, ring, ask, gate };
+  return { told, send, ring, ask, gate };
 }
 
 describe('a circuit', () => {
@@ -135,7 +135,7 @@ describe('a circuit', () => {
     const { send, waiting } = createGate();
     let nowMs = 0;
     const gate = gateAt(() => nowMs);
-    const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
+    const ring = attemptsOver(send, { gate });
     const failing = Promise.allSettled(Array.from({ length: 12 }, () => ring(DATA, sendingFor())));
     await settle();
     for (const { fail } of waiting.splice(0)) fail(new Failure('UPSTREAM_TIMEOUT', 'no'));
@@ -156,9 +156,9 @@ describe('a circuit', () => {
   });
 
   it('a circuit that is open is no reason to try again, and no further failure of the service', async () => {
-    const { told, ring, ask } = open();
+    const { told, send, ask, gate } = open();
     const outage = createOutage(() => told.nowMs);
-    const outer = retriedStage(ring, 2, outage, systemClock.after, 1);
+    const outer = attemptsOver(send, { gate, outage, retries: createRetries(2, systemClock.after, 1) });
     await ask(DATA, 'one', 9);
     await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 1 } });
     for (let i = 0; i < 5; i += 1)

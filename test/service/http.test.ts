@@ -37,8 +37,8 @@ async function open(respond: RequestListener, { prefix = '' } = {}) {
     requests,
     timers,
     connections: () => sockets.size,
-    send: (call: Call = CALL, further: Partial<Sending> = {}) =>
-      stageOver(http.transport)(call, {
+    send: (call: Call = CALL, further: Partial<Sending> = {}, charge = () => {}) =>
+      stageOver(http.transport, charge)(call, {
         caller: callerOf('one', 'Bearer secret'),
         signal: new AbortController().signal,
         bill: openBill(),
@@ -142,7 +142,7 @@ describe('what is sent', () => {
 
   it('what is sent takes further headers along', async () => {
     await using service = await open(saying(304, ''));
-    await service.send(CALL, { headers: { 'if-none-match': '"x"' } });
+    await service.send({ ...CALL, headers: { 'if-none-match': '"x"' } });
     expect(service.requests[0]?.headers).toMatchObject({
       accept: 'application/json',
       'if-none-match': '"x"',
@@ -416,13 +416,13 @@ describe('a caller who leaves', () => {
     await using service = await open(saying(200, []));
     const leaving = new AbortController();
     let left = 0;
-    const onLeaving = () => {
+    const charge = () => {
       left += 1;
     };
-    const sent = service.send(CALL, { signal: leaving.signal, onLeaving });
+    const sent = service.send(CALL, { signal: leaving.signal }, charge);
     leaving.abort(new Error('left'));
     await expect(sent).rejects.toThrow('left');
-    await service.send(CALL, { onLeaving });
+    await service.send(CALL, {}, charge);
     expect(left).toBe(1);
     expect(service.requests).toHaveLength(1);
   });
@@ -430,10 +430,10 @@ describe('a caller who leaves', () => {
   it('a caller who leaves may be why a request is held back when it is about to leave', async () => {
     await using service = await open(saying(200, []));
     const refusal = new Error('nobody pays');
-    const onLeaving = () => {
+    const charge = () => {
       throw refusal;
     };
-    await expect(service.send(CALL, { onLeaving })).rejects.toBe(refusal);
+    await expect(service.send(CALL, {}, charge)).rejects.toBe(refusal);
     expect(service.requests).toHaveLength(0);
   });
 });

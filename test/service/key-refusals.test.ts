@@ -3,13 +3,14 @@ import { openStore } from '../../src/cache/open-store.ts';
 import { createLedger } from '../../src/keys/ledger.ts';
 import { Tenants } from '../../src/keys/tenant.ts';
 import { createTenantCache } from '../../src/keys/tenant-cache.ts';
+import type { AttemptsParts } from '../../src/service/attempts.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { CallGate } from '../../src/service/gate.ts';
-import { pacedStage } from '../../src/service/pacing.ts';
+import { createPacing } from '../../src/service/pacing.ts';
 import { Failure, type FailureCode } from '../../src/shared/errors.ts';
 import { openProgram } from '../support/program.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
-import { createGate, gateAt, sendingFor, settle, stageOver, transportOf } from './sending.ts';
+import { attemptsOver, createGate, gateAt, sendingFor, settle } from './sending.ts';
 
 const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const LIST: Call = { route: '/v1/countries', isPublic: false, target: '/v1/countries' };
@@ -17,10 +18,8 @@ const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
 const refusal = (code: FailureCode = 'UNAUTHENTICATED') =>
   new Failure(code, 'no', { route: '/v1/data', detail: 'Not authenticated' });
 
-/** The rings, with others that may stand between them. */
-function around(next: Send, now: () => number, between = stageOver): Send {
-  const gate = gateAt(now);
-  return gate.stopping(between(gate.hearing(transportOf(next))));
+function around(next: Send, now: () => number, parts: Partial<AttemptsParts> = {}): Send {
+  return attemptsOver(next, { gate: gateAt(now), ...parts });
 }
 
 /** The rings over a service that answers with the failure in `says`, at a time that the test moves. */
@@ -91,8 +90,9 @@ describe('after a 401', () => {
       () => 0,
     );
     const { send, waiting } = createGate();
-    const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
+    const ring = attemptsOver(send, { gate });
     const first = ring(DATA, sendingFor());
+    await settle();
     waiting[0]?.fail(refusal());
     await settle();
     await expect(ring(LIST, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
@@ -111,12 +111,13 @@ describe('after a 401', () => {
     const cache = createTenantCache({ store, tenants, authTtlMs: 60_000, retentionMs: 60_000 });
     const gate = new CallGate(tenants, cache, now, now);
     const { send, waiting } = createGate();
-    const ring = gate.stopping(stageOver(gate.hearing(transportOf(send))));
+    const ring = attemptsOver(send, { gate });
     const caller = { ...callerOf('one'), tenant };
     const [first, second] = [
       ring(DATA, sendingFor('one', { caller })),
       ring(LIST, sendingFor('one', { caller })),
     ];
+    await settle();
     waiting[0]?.fail(refusal());
     await expect(first).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     nowMs += 1;
@@ -126,6 +127,7 @@ describe('after a 401', () => {
     expect([cache.isAccepted(tenant), tenant.isProven]).toEqual([false, false]);
     nowMs += 1_000;
     const third = ring(LIST, sendingFor('one', { caller }));
+    await settle();
     waiting[2]?.land({ ...ANSWER, receivedAt: nowMs });
     await third;
     expect([cache.isAccepted(tenant), tenant.isProven, waiting.length]).toEqual([true, true, 3]);
@@ -252,7 +254,7 @@ describe('calls that are under way together', () => {
     const { send, waiting } = createGate();
     const clock = { now: () => 0, sleep: async () => {} };
     const ledger = createLedger(clock.now);
-    const ring = around(send, clock.now, (inner) => pacedStage(inner, ledger, clock, () => {}));
+    const ring = around(send, clock.now, { ledger, pacing: createPacing(ledger, clock) });
     const sending = sendingFor();
     const calls = Array.from({ length: 40 }, (_, i) => ring({ ...DATA, target: `${i}` }, sending));
     const all = Promise.allSettled(calls);

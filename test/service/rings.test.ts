@@ -1,18 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createLedger } from '../../src/keys/ledger.ts';
+import type { AttemptsParts } from '../../src/service/attempts.ts';
 import { openBill } from '../../src/service/bill.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { coalescedStage } from '../../src/service/coalescing.ts';
 import { CallGate } from '../../src/service/gate.ts';
-import { createOutage } from '../../src/service/outage.ts';
-import { pacedStage } from '../../src/service/pacing.ts';
+import { createPacing } from '../../src/service/pacing.ts';
 import { payerOf } from '../../src/service/payer.ts';
-import { retriedStage } from '../../src/service/retries.ts';
+import { createRetries } from '../../src/service/retries.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';
-import { createGate, sendingFor, settle, transportOf } from './sending.ts';
+import { attemptsOver, createGate, sendingFor, settle } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
@@ -49,7 +49,7 @@ describe('coalescedStage', () => {
   it.each([
     ['another key', CALL, sendingFor('two')],
     ['another target', { ...CALL, target: '/v1/data?country_codes=NG' }, sendingFor()],
-    ['other headers', CALL, sendingFor('one', { headers: { 'if-none-match': '"x"' } })],
+    ['other headers', { ...CALL, headers: { 'if-none-match': '"x"' } }, sendingFor()],
   ])('coalesced never shares with %s', async (_, call, sending) => {
     const { send, waiting } = createGate();
     const ring = coalescedStage(send);
@@ -94,8 +94,9 @@ describe('coalescedStage', () => {
   });
 });
 
-describe('retriedStage', () => {
-  const outage = createOutage(() => 0);
+describe('retries', () => {
+  const retriedOver = (send: Send, firstDelayMs: number) =>
+    attemptsOver(send, { retries: createRetries(2, systemClock.after, firstDelayMs) });
   const failing = (code: ConstructorParameters<typeof Failure>[0], times: number, fields = {}) => {
     let attempts = 0;
     const send: Send = async () => {
@@ -103,22 +104,22 @@ describe('retriedStage', () => {
       if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
-    return { ring: retriedStage(send, 2, outage, systemClock.after, 1), attempts: () => attempts };
+    return { ring: retriedOver(send, 1), attempts: () => attempts };
   };
 
-  it('retried tries again after a 5xx or a broken connection', async () => {
+  it('retries follow a 5xx or a broken connection', async () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 2);
     expect(await ring(CALL, sendingFor())).toBe(ANSWER);
     expect(attempts()).toBe(3);
   });
 
-  it('retried gives up in the end, and says after how many attempts', async () => {
+  it('retries end, and the failure says after how many attempts', async () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9);
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ fields: { attempts: 3 } });
     expect(attempts()).toBe(3);
   });
 
-  it('retried does not ask before the service has said that it will be back', async () => {
+  it('retries do not come before the service has said that it will be back', async () => {
     vi.useFakeTimers();
     try {
       const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 1, { retryAfterSeconds: 5 });
@@ -133,7 +134,7 @@ describe('retriedStage', () => {
     }
   });
 
-  it('retried does not wait for a service that will be away for long', async () => {
+  it('retries do not wait for a service that will be away for long', async () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9, { retryAfterSeconds: 6 });
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({
       fields: { attempts: 1, retryAfterSeconds: 6 },
@@ -141,14 +142,14 @@ describe('retriedStage', () => {
     expect(attempts()).toBe(1);
   });
 
-  it('retried asks again no more often than the budget of all calls allows, a tenth of them in the long run', async () => {
+  it('retries come no more often than the budget of all calls allows, a tenth of them in the long run', async () => {
     let [calls, attempts, isDown] = [0, 0, true];
     const send: Send = async () => {
       attempts += 1;
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retriedStage(send, 2, outage, systemClock.after, 0);
+    const ring = retriedOver(send, 0);
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -166,13 +167,13 @@ describe('retriedStage', () => {
     expect(attempts - calls).toBe(11);
   });
 
-  it('retried asks nothing again for an operation that has been given up, and then takes nothing from the others', async () => {
+  it('retries are not made for an operation that has been given up, and then take nothing from the others', async () => {
     const ends = new AbortController();
     const send: Send = async () => {
       ends.abort();
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
-    const ring = retriedStage(send, 2, outage, systemClock.after, 0);
+    const ring = retriedOver(send, 0);
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });
@@ -188,25 +189,31 @@ describe('retriedStage', () => {
     'BAD_USER_INPUT',
     'UPSTREAM_TIMEOUT',
     'UPSTREAM_INVALID_RESPONSE',
-  ] as const)('retried never asks again after %s', async (code) => {
+  ] as const)('retries never follow %s', async (code) => {
     const { ring, attempts } = failing(code, 9);
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code });
     expect(attempts()).toBe(1);
   });
 });
 
-describe('pacedStage', () => {
+describe('pacing', () => {
   const START = Date.parse('2026-11-21T10:00:30Z');
   const NEXT_MINUTE = Date.parse('2026-11-21T10:01:00Z');
   const LIMITED = new Failure('RATE_LIMITED', 'no', {
     detail: "rate limit exceeded for plan 'free': 5 requests per minute",
   });
 
-  function open(next: Send, startMs = START) {
+  function open(next: Send, startMs = START, parts: Partial<AttemptsParts> = {}) {
     const clock = createHeldClock(startMs);
     const ledger = createLedger(clock.now);
     const outcomes: string[] = [];
-    const ring = pacedStage(transportOf(next), ledger, clock, ({ outcome }) => outcomes.push(outcome));
+    const ring = attemptsOver(next, {
+      ledger,
+      pacing: createPacing(ledger, clock),
+      clock,
+      onAttempt: ({ outcome }) => outcomes.push(outcome),
+      ...parts,
+    });
     return { clock, ledger, outcomes, ring };
   }
 
@@ -215,7 +222,7 @@ describe('pacedStage', () => {
     ['digits', '5'.repeat(1_000_000)],
     ['digits and blanks', '5 '.repeat(500_000)],
     ['quotes', '"a'.repeat(500_000)],
-  ])('pacedStage reads a long text of a 429 by no more than its length: %s', async (_, detail) => {
+  ])('pacing reads a long text of a 429 by no more than its length: %s', async (_, detail) => {
     const { ring, ledger } = open(async () => {
       throw new Failure('RATE_LIMITED', 'no', { detail });
     });
@@ -225,7 +232,7 @@ describe('pacedStage', () => {
     expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
   });
 
-  it('pacedStage bills each call to the operation and to the key', async () => {
+  it('pacing bills each call to the operation and to the key', async () => {
     const { ring, ledger, outcomes } = open(async () => ANSWER);
     const sending = sendingFor();
     await ring(CALL, sending);
@@ -240,16 +247,22 @@ describe('pacedStage', () => {
     expect(outcomes).toEqual(['ok', 'ok']);
   });
 
-  it('pacedStage counts no call that is kept back as it is about to leave', async () => {
+  it('pacing counts no call that is kept back as it is about to leave', async () => {
     const bill = openBill();
     const payer = payerOf(bill);
-    const { ring, ledger } = open(async () => ANSWER);
-    const sending = sendingFor('one', { bill, payer, beforeLeaving: () => payer.close() });
+    let checks = 0;
+    const check = () => {
+      checks += 1;
+      if (checks === 2) payer.close();
+    };
+    const gate = { visit: () => ({ probe: null, check, hear() {}, end() {} }) };
+    const { ring, ledger } = open(async () => ANSWER, START, { gate });
+    const sending = sendingFor('one', { bill, payer });
     await expect(ring(CALL, sending)).rejects.toThrow('Nobody waits');
     expect([bill.calls, ledger.quota(tenantOf('one')).callsThisMinute]).toEqual([0, 0]);
   });
 
-  it('pacedStage sends nothing after a 429 before the next minute begins', async () => {
+  it('pacing sends nothing after a 429 before the next minute begins', async () => {
     let isLimited = true;
     const { ring, clock, ledger } = open(async () => {
       if (isLimited) throw LIMITED;
@@ -273,7 +286,7 @@ describe('pacedStage', () => {
     expect(await ring(CALL, sendingFor())).toBe(ANSWER);
   });
 
-  it('pacedStage lets those who may wait leave when the minute begins, the earliest deadline first, within the budget', async () => {
+  it('pacing lets those who may wait leave when the minute begins, the earliest deadline first, within the budget', async () => {
     const seen: string[] = [];
     let isLimited = true;
     const { ring, clock } = open(async (call) => {
@@ -299,7 +312,7 @@ describe('pacedStage', () => {
     expect(refused).toHaveLength(2);
   });
 
-  it('pacedStage sends a call again that met a 429 and may wait', async () => {
+  it('pacing sends a call again that met a 429 and may wait', async () => {
     let calls = 0;
     const { ring, clock } = open(async () => {
       calls += 1;
@@ -314,7 +327,7 @@ describe('pacedStage', () => {
     expect(sending.bill.calls).toBe(2);
   });
 
-  it('pacedStage asks a spent month with rare probes only, and notices when it is restored', async () => {
+  it('pacing asks a spent month with rare probes only, and notices when it is restored', async () => {
     let isSpent = true;
     let calls = 0;
     const { ring, clock, ledger } = open(async () => {
@@ -335,7 +348,7 @@ describe('pacedStage', () => {
     expect(ledger.quota(tenantOf('one')).state).toBe('OK');
   });
 
-  it('pacedStage takes a 429 of a public route for no sign of the key, and does not wait for it', async () => {
+  it('pacing takes a 429 of a public route for no sign of the key, and does not wait for it', async () => {
     const { ring, ledger } = open(async () => {
       throw LIMITED;
     });
@@ -345,7 +358,7 @@ describe('pacedStage', () => {
     expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', callsThisMinute: 0 });
   });
 
-  it('pacedStage has a few calls of a key under way at once, and one where the next may be refused', async () => {
+  it('pacing has a few calls of a key under way at once, and one where the next may be refused', async () => {
     const { send, waiting } = createGate();
     const { ring } = open(send);
     const calls = Array.from({ length: 12 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
@@ -371,7 +384,7 @@ describe('pacedStage', () => {
       ['minute', LIMITED, START, NEXT_MINUTE],
       ['month', MONTHLY, Date.parse('2026-11-30T23:59:59Z'), Date.parse('2026-12-01T00:00:00Z')],
     ])(
-      'pacedStage sends a call anew whose 429 is of a %s that is over, and leaves the new one open',
+      'pacing sends a call anew whose 429 is of a %s that is over, and leaves the new one open',
       async (...[, refusal, leftMs, overMs]) => {
         const { send, waiting } = createGate();
         const { ring, clock, ledger } = open(send, leftMs);
@@ -388,7 +401,7 @@ describe('pacedStage', () => {
       },
     );
 
-    it('pacedStage takes no plan for a larger one by calls of two minutes', async () => {
+    it('pacing takes no plan for a larger one by calls of two minutes', async () => {
       const { send, waiting } = createGate();
       const { ring, clock } = open(send);
       const last = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
@@ -409,7 +422,7 @@ describe('pacedStage', () => {
       expect(await Promise.all(calls)).toHaveLength(8);
     });
 
-    it('pacedStage takes no month for restored by a call that left before it was found spent', async () => {
+    it('pacing takes no month for restored by a call that left before it was found spent', async () => {
       const { send, waiting } = createGate();
       const { ring, ledger } = open(send);
       const [first, second] = [ring(CALL, sendingFor()), ring({ ...CALL, target: 'x' }, sendingFor())];
@@ -427,7 +440,7 @@ describe('pacedStage', () => {
       ]);
     });
 
-    it('pacedStage forgets the plan whose month was spent once the service takes a call of it', async () => {
+    it('pacing forgets the plan whose month was spent once the service takes a call of it', async () => {
       let isSpent = true;
       const { ring, clock, ledger } = open(async () => {
         if (isSpent) throw MONTHLY;
@@ -441,7 +454,7 @@ describe('pacedStage', () => {
       expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', plan: null, callsThisMinute: 20 });
     });
 
-    it('pacedStage probes a spent month within a quarter of an hour although the clock was set back', async () => {
+    it('pacing probes a spent month within a quarter of an hour although the clock was set back', async () => {
       let calls = 0;
       const { ring, clock } = open(async () => {
         calls += 1;
@@ -456,7 +469,7 @@ describe('pacedStage', () => {
       expect(calls).toBe(2);
     });
 
-    it('pacedStage takes no limit of nothing from the words of a 429', async () => {
+    it('pacing takes no limit of nothing from the words of a 429', async () => {
       let isLimited = true;
       const { ring, clock } = open(async () => {
         if (isLimited) throw new Failure('RATE_LIMITED', 'no', { detail: '0 requests per minute are left' });
@@ -469,7 +482,7 @@ describe('pacedStage', () => {
     });
   });
 
-  it('pacedStage forgets those who leave while they wait', async () => {
+  it('pacing forgets those who leave while they wait', async () => {
     const { send, waiting } = createGate();
     const { ring } = open(send);
     const busy = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
@@ -496,7 +509,7 @@ describe('the gate', () => {
       () => 0,
       () => 0,
     );
-    await gate.hearing(transportOf(next))(call, sendingFor());
+    await attemptsOver(next, { gate })(call, sendingFor()).catch(() => {});
     return heard;
   }
 

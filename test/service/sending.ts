@@ -1,10 +1,14 @@
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import type { Transport } from '../../src/service/attempt.ts';
+import { type AttemptsParts, createAttempts } from '../../src/service/attempts.ts';
 import { openBill } from '../../src/service/bill.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { CallGate } from '../../src/service/gate.ts';
+import type { Pacing } from '../../src/service/pacing.ts';
 import { payerOf } from '../../src/service/payer.ts';
+import { createRetries } from '../../src/service/retries.ts';
 import type { Sending } from '../../src/service/sending.ts';
+import { systemClock } from '../../src/shared/async/clock.ts';
 import { callerOf } from '../support/tenants.ts';
 
 /** Parts of a call on behalf of an operation under a key. */
@@ -28,11 +32,11 @@ export interface Departed {
 }
 
 /** A transport whose requests leave at once, and are answered as a stage would answer them. */
-export function transportOf(send: Send): Transport {
-  return async (call, sending) => {
+function transportOf(send: Send): Transport {
+  return async (call, sending, { charge }) => {
     let left = false;
     try {
-      sending.onLeaving?.();
+      charge();
       left = true;
       return { left, answer: await send(call, sending) };
     } catch (error) {
@@ -42,12 +46,38 @@ export function transportOf(send: Send): Transport {
 }
 
 /** A stage that sends by a transport, and nothing else. */
-export function stageOver(transport: Transport): Send {
+export function stageOver(transport: Transport, charge = () => {}): Send {
   return async (call, sending) => {
-    const { answer, error } = await transport(call, sending);
+    const { answer, error } = await transport(call, sending, { charge, isAnew: false });
     if (answer === undefined) throw error;
     return answer;
   };
+}
+
+const OPEN_GATE: AttemptsParts['gate'] = {
+  visit: () => ({ probe: null, check() {}, hear() {}, end() {} }),
+};
+
+const UNPACED: Pacing = {
+  async take(_, check) {
+    check();
+    return { book: ({ error }) => error, end() {} };
+  },
+};
+
+/** Attempts that nothing holds back and that are made once, but for the given parts. */
+export function attemptsOver(send: Send, parts: Partial<AttemptsParts> = {}): Send {
+  return createAttempts({
+    transport: transportOf(send),
+    gate: OPEN_GATE,
+    pacing: UNPACED,
+    ledger: { opensAtMs: () => Number.POSITIVE_INFINITY },
+    retries: createRetries(0, systemClock.after),
+    outage: { note() {} },
+    clock: systemClock,
+    onAttempt() {},
+    ...parts,
+  });
 }
 
 /** A next ring that answers when it is told to. */
