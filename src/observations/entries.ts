@@ -13,7 +13,8 @@ import {
   type Pair,
   wholeKey,
 } from './planner/demand.ts';
-import { areCopies, contenders, isLatestStill, newestRows } from './planner/newest.ts';
+import { isLatestStill, type Latest, latestInEach } from './planner/latest.ts';
+import { areCopies } from './planner/newest.ts';
 import { createSeveralFigures } from './several-figures.ts';
 import { createStringPool } from './string-pool.ts';
 
@@ -124,13 +125,13 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         mode,
         figures.map(({ pair }) => pair),
       );
+      const latestFigures = latestInEach(figures.map(({ rows }) => rows));
       if (isCaching) shareStrings(figures);
       for (let i = 0; i < figures.length; i += 1) {
         const { pair, rows } = figures[i] as PairFigures;
-        const newest = rows.length < 2 ? rows : newestRows(rows);
-        const chosenRows = newest.length < 2 ? newest : contenders(newest);
-        if (chosenRows.length > 1 || !several.isEmpty)
-          several.note(tenant, chosenRows, mode === 'series' && years === null);
+        const { newest, candidates } = latestFigures[i] as Latest;
+        if (candidates.length > 1 || !several.isEmpty)
+          several.note(tenant, candidates, mode === 'series' && years === null);
         if (!isCaching) continue;
         if (years !== null) {
           // A row of a later year shows that those of the range are not the newest.
@@ -145,14 +146,12 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         if (mode === 'latest') continue;
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
-        else if (chosenRows.length > 1)
+        else if (candidates.length > 1)
           choices.set(latest, { among: newest, series: rows, otherwise: UNDECIDED });
-        else
-          choices.set(latest, {
-            among: newest.filter(({ locationName }) => locationName !== null),
-            series: rows,
-            otherwise: rawOf(chosenRows),
-          });
+        else {
+          const among = newest.filter((row) => !candidates.includes(row));
+          choices.set(latest, { among, series: rows, otherwise: rawOf(candidates) });
+        }
       }
       if (!isCaching) return;
       entries.putMany(owners, made);

@@ -6,7 +6,8 @@ import { decodeObservations, type ObservationRecord } from '../service/records/o
 import { type AbsenceOfRows, markOfSomeYears, noRows } from './absences.ts';
 import { type RawFigures, rangesIn } from './cached-ranges.ts';
 import { covers, type Demand, type YearRange } from './planner/demand.ts';
-import { contenders, putInOrder } from './planner/newest.ts';
+import { latestIn } from './planner/latest.ts';
+import { putInOrder } from './planner/newest.ts';
 import type { SeveralFigures } from './several-figures.ts';
 
 /** The cached figures of one pair: none if the service had none. */
@@ -86,7 +87,7 @@ export function createEntryReader(several: SeveralFigures) {
     putInOrder(rows);
     if (years !== null) markOfSomeYears(rows);
     // Another process has put it there.
-    several.note(tenant, contenders(rows), false);
+    several.note(tenant, latestIn(rows).candidates, false);
     return entries.put(owner, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
   }
 

@@ -13,8 +13,8 @@ import {
   type Pair,
   type YearRange,
 } from './planner/demand.ts';
+import { latestIn } from './planner/latest.ts';
 import { inWhole, oneRow, type PlanPart, planOf } from './planner/modes.ts';
-import { contenders } from './planner/newest.ts';
 
 /**
  * Plans demands as pairs to fetch as latest figures or as series, of which the latest figure is a part. Outcomes are
@@ -60,16 +60,16 @@ interface Undecided {
 }
 
 /** Undefined if it takes another call to decide. */
-function latestIn({ latest, series }: Undecided): Outcome | undefined {
+function latestOfPair({ latest, series }: Undecided): Outcome | undefined {
   if (latest === 'no figure')
     // If there are several, all are passed on, so that readers can warn that one of them was chosen.
-    return Array.isArray(series) ? contenders(series) : series;
+    return Array.isArray(series) ? latestIn(series).candidates : series;
   if (latest !== undefined || series === undefined) return latest;
   // If the series can't be completed, or has several newest rows, the service has to choose.
   if (series instanceof Failure && series.code === 'UPSTREAM_INCOMPLETE') return undefined;
   if (series instanceof Error) return series;
-  const newest = contenders(series);
-  return newest.length > 1 ? undefined : newest;
+  const { candidates } = latestIn(series);
+  return candidates.length > 1 ? undefined : candidates;
 }
 
 type CacheChoice = (pair: Pair, rows: readonly ObservationRecord[], atMs: number) => void;
@@ -119,7 +119,7 @@ class Answers {
       const open: Undecided = { ...before, pair, ...(isLatest ? { latest: outcome } : { series: rows }) };
       // The latest figure was planned as a call of its own, and only that it shows none makes the series decide.
       const isStillToCome = isInPlaceOfYears && before?.latest === undefined;
-      const figure = isStillToCome ? undefined : latestIn(open);
+      const figure = isStillToCome ? undefined : latestOfPair(open);
       if (figure === undefined) this.#undecided.set(key, open);
       else {
         this.#undecided.delete(key);

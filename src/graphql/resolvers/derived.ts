@@ -4,7 +4,8 @@ import type { Outcome } from '../../observations/fetch.ts';
 import { madeInTurns } from '../../observations/loaders/in-turns.ts';
 import type { WantedFigure } from '../../observations/loaders/operands.ts';
 import { keyOfPair, pairKey } from '../../observations/planner/demand.ts';
-import { distinct, newestOf, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
+import { isNational, latestIn } from '../../observations/planner/latest.ts';
+import { distinct, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
@@ -53,7 +54,8 @@ interface Alike {
 /** Rows by year and place, then by period: daily series have thousands of rows to be matched. */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
-  readonly newest: ObservationRecord | null;
+  /** The national figures that a service may choose as the latest. */
+  readonly candidates: Series;
 }
 
 const indexes = createObjectMemo<SeriesIndex>('rows by year');
@@ -72,8 +74,7 @@ function indexOf(rows: Series): SeriesIndex {
       }
       byYear.set(name, byPeriod);
     }
-    const newest = newestOf(rows.filter(({ locationName }) => locationName === null));
-    index = { byYear, newest };
+    index = { byYear, candidates: latestIn(rows, { scope: 'NATIONAL' }).candidates };
     indexes.put(rows, index);
   }
   return index;
@@ -87,7 +88,7 @@ function indexOf(rows: Series): SeriesIndex {
  * @returns null if there is none of that year and place
  */
 export function matching(rows: Series, row: ObservationRecord, year: number): Matching | Misfit | null {
-  const { byYear, newest } = indexOf(rows);
+  const { byYear, candidates: latest } = indexOf(rows);
   const candidates = byYear.get(nameOfYear(year, row.locationName));
   if (candidates === undefined) return null;
   const [only] = candidates.size === 1 ? candidates.values() : [];
@@ -96,18 +97,11 @@ export function matching(rows: Series, row: ObservationRecord, year: number): Ma
     const { rows: alike, first } = match;
     const isOlder =
       first.countryCode === row.countryCode && first.metricKey === row.metricKey && year < row.year;
-    return { rows: alike, mayBeLatest: alike.length > 1 && !isOlder && isAsNew(first, newest) };
+    return { rows: alike, mayBeLatest: alike.length > 1 && !isOlder && latest.includes(first) };
   }
   const { countryCode, metricKey } = (only ?? ([...candidates.values()][0] as Alike)).first;
   const words = `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${row.period}`;
   return new Misfit('period', words);
-}
-
-/** True if a figure is for the newest national period, or that can't be known. */
-function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
-  if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
-  const [end = null, newestEnd = null] = [periodOf(row)?.lastDay, periodOf(newest)?.lastDay];
-  return end === null || newestEnd === null || end === newestEnd;
 }
 
 /**
@@ -547,8 +541,6 @@ async function listedCountries(loaders: GraphContext['loaders']) {
 }
 
 const OF_PLACE = new Misfit('place', 'the figure is that of a place, which is not ranked among countries');
-
-const isNational = ({ locationName }: ObservationRecord) => locationName === null;
 
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ObservationLoader } from '../../observations/loaders/observations.ts';
 import { type YearRange, yearRange } from '../../observations/planner/demand.ts';
+import { filtered } from '../../observations/planner/latest.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
@@ -193,20 +194,6 @@ function choiceOf(
     const newest = context.loaders.observations.newest(some);
     return newest === null ? [] : [newest];
   };
-}
-
-function filtered(
-  rows: readonly ObservationRecord[],
-  { fromYear, toYear, scope }: ObservationFilter,
-): readonly ObservationRecord[] {
-  const isAnyScope = scope == null || scope === 'ALL';
-  if (fromYear == null && toYear == null && isAnyScope) return rows;
-  return rows.filter(
-    ({ year, locationName }) =>
-      (fromYear == null || year >= fromYear) &&
-      (toYear == null || year <= toYear) &&
-      (isAnyScope || (scope === 'NATIONAL') === (locationName === null)),
-  );
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -11,7 +11,8 @@ import {
   type Pair,
   type YearRange,
 } from '../planner/demand.ts';
-import { alikeWith, newestOf, sourcesOf } from '../planner/newest.ts';
+import { type Latest, latestIn, latestInEach } from '../planner/latest.ts';
+import { sourcesOf } from '../planner/newest.ts';
 import type { Doubts } from './doubts.ts';
 import { createOperandLoader, type OperandLoader } from './operands.ts';
 import { FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
@@ -34,28 +35,27 @@ interface Prefetched {
 }
 
 /** Finds the latest national rows. */
-function createNationals({ effort }: FiguresMeans, newest: NewestOf, outcomes: OperationOutcomes) {
-  function nationalIn(outcome: Outcome): National {
-    if (outcome instanceof Error) return outcome;
-    const [only] = outcome;
-    if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
-    return newest(outcome.filter(isNational));
+function createNationals({ effort }: FiguresMeans, noted: Noted, outcomes: OperationOutcomes) {
+  function nationalsIn(came: readonly Outcome[]): readonly National[] {
+    const rows = came.map((outcome) => (outcome instanceof Error ? [] : outcome));
+    const latest = latestInEach(rows, { scope: 'NATIONAL' });
+    return came.map((outcome, i) => (outcome instanceof Error ? outcome : noted(latest[i] as Latest)));
   }
 
   return (demands: readonly Demand[]): PromiseOrValue<readonly National[]> =>
-    outcomes.of(demands, (latest) => {
+    outcomes.of(demands, (came) => {
+      const nationals = nationalsIn(came);
       // If the newest row is of a place, the newest national one is in the series.
-      const isOfPlace = (outcome: Outcome | undefined) =>
-        Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
-      const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
-      if (ofPlaces.length === 0) return latest.map(nationalIn);
+      const isOfPlace = (i: number) => nationals[i] === null && Array.isArray(came[i]) && came[i].length > 0;
+      const ofPlaces = demands.filter((_, i) => isOfPlace(i));
+      if (ofPlaces.length === 0) return nationals;
       effort.want(ofPlaces.length);
       const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
         demandFor('series', countryCode, metricKey, maxAgeMs),
       );
       return outcomes.of(wanted, (series) => {
-        const outcomes = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
-        return latest.map((outcome, i) => nationalIn(outcomes.get(demands[i] as Demand) ?? outcome));
+        const further = nationalsIn(series).values();
+        return nationals.map((national, i) => (isOfPlace(i) ? (further.next().value ?? null) : national));
       });
     });
 }
@@ -64,19 +64,18 @@ function createChoice({ sending, figures: { several } }: FiguresMeans) {
   /** Sources of the figures of one period among which our own rule chose: made by the first. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
 
-  /** Chooses by our own rule, and notes the other figures of that period. */
-  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
-    const record = newestOf(rows);
-    const alike = record === null ? rows : alikeWith(record, rows);
-    if (record !== null && alike.length > 1) {
+  /** Passes on what our own rule chose, and notes the other figures of that period. */
+  function noted({ figure, several: alike }: Latest): ObservationRecord | null {
+    if (figure !== null && alike.length > 1) {
       ruled ??= new Map();
-      ruled.set(record, sourcesOf(alike));
+      ruled.set(figure, sourcesOf(alike));
     }
-    return record;
+    return figure;
   }
 
   return {
-    newest,
+    noted,
+    newest: (rows: readonly ObservationRecord[]) => noted(latestIn(rows)),
     hasSeveral: () => ruled !== undefined || !several.isEmpty,
     /**
      * Sources of the figures of one period among which a latest one was chosen, by our own rule or the service; null
@@ -91,14 +90,13 @@ function createChoice({ sending, figures: { several } }: FiguresMeans) {
   };
 }
 
-type NewestOf = (rows: readonly ObservationRecord[]) => ObservationRecord | null;
+type Noted = ReturnType<typeof createChoice>['noted'];
 
 export type ObservationLoader = ReturnType<typeof createObservationLoader>;
 
 export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   const { effort, sending, batchGate, figures } = parts;
-  const choice = createChoice(parts);
-  const { newest } = choice;
+  const { noted, ...choice } = createChoice(parts);
   let countedAhead = 0;
   /** National rows by `nameOfWanted`, until a field wants exactly these: those of the last prefetch. */
   const prefetched = new Map<string, Prefetched>();
@@ -121,10 +119,10 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
   }
 
   /** The service may send several rows as the latest. */
-  const latestIn = (rows: readonly ObservationRecord[]) =>
-    rows.length < 2 ? rows : [newest(rows) as ObservationRecord];
+  const onlyLatest = (rows: readonly ObservationRecord[]) =>
+    rows.length < 2 ? rows : [choice.newest(rows) as ObservationRecord];
 
-  const nationalsOf = createNationals(parts, newest, outcomes);
+  const nationalsOf = createNationals(parts, noted, outcomes);
   let operands: OperandLoader | undefined;
 
   return {
@@ -138,7 +136,7 @@ export function createObservationLoader(parts: FiguresMeans, doubts: Doubts) {
     ): PromiseOrValue<readonly ObservationRecord[]> {
       sending.bill.naive += 1;
       const { metricKeys } = wanted;
-      const chosenIn = wanted.mode === 'latest' ? latestIn : (rows: readonly ObservationRecord[]) => rows;
+      const chosenIn = wanted.mode === 'latest' ? onlyLatest : (rows: readonly ObservationRecord[]) => rows;
       const rowsIn = (came: readonly Outcome[]) => rowsOf(came, metricKeys, (rows) => choose(chosenIn(rows)));
       return mapValue(demandsOf(wanted), (demands) => {
         if (!wanted.isNational) return outcomes.of(demands, rowsIn);
@@ -248,8 +246,4 @@ function isClaimed(
   position: number,
 ): boolean {
   return row !== undefined && row.metricKey !== metricKeys[position] && metricKeys.includes(row.metricKey);
-}
-
-function isNational({ locationName }: ObservationRecord): boolean {
-  return locationName === null;
 }

@@ -1,5 +1,5 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { compareTimes, type Period, periodIn, periodOf, timeIn } from '../../shared/periods.ts';
+import { compareTimes, type Period, periodIn, periodOf } from '../../shared/periods.ts';
 
 interface Dated {
   readonly year: number;
@@ -41,7 +41,8 @@ function compareAge(a: Dated, b: Dated): number {
   return compareInTime(a, b) || compareOfOneTime(a, b);
 }
 
-function compareInTime(a: Dated, b: Dated): number {
+/** Positive if the first row is for a later time, whatever its place. */
+export function compareInTime(a: Dated, b: Dated): number {
   return a.year - b.year || comparePeriods(a, b) || compareStrings(asOfDay(a), asOfDay(b));
 }
 
@@ -101,65 +102,9 @@ function compareStrings(a: string, b: string): number {
 
 type Row = ObservationRecord;
 
-/**
- * The rows that a service may choose as the latest figure: those of the newest year whose period ends on the same
- * day, or on an unknown one.
- */
-export function newestRows(rows: readonly Row[]): readonly Row[] {
-  const newest = rows.length < 2 ? null : newestOf(rows);
-  if (newest === null) return rows;
-  // Mostly a year has one row: then no period is read.
-  if (rows.findIndex((row) => row !== newest && row.year === newest.year) < 0) return [newest];
-  const end = lastDayOf(newest);
-  return distinct(
-    rows.filter((row) => {
-      if (row === newest) return true;
-      if (row.year !== newest.year) return false;
-      const other = lastDayOf(row);
-      return end === null || other === null || other === end;
-    }),
-  );
-}
-
-/**
- * The newest rows that may be the latest figure: a national one precedes those of places. A series determines its
- * latest figure if this is a single row.
- */
-export function contenders(rows: readonly Row[]): readonly Row[] {
-  const newest = newestRows(rows);
-  const isOfCountry = newest.length > 1 && newestOf(newest)?.locationName === null;
-  return isOfCountry ? newest.filter(isNational) : newest;
-}
-
-/**
- * True if a row that the service once chose as the latest must still be its choice: it is in the series, and no row
- * for that time or later has been written since. The service may choose by another rule than ours.
- */
-export function isLatestStill(chosen: Row, rows: readonly Row[], chosenAtMs: number): boolean {
-  const isSince = ({ retrievedAt }: Row) => (timeIn(retrievedAt)?.lastMs ?? Infinity) >= chosenAtMs;
-  return (
-    rows.some((row) => areCopies(row, chosen)) &&
-    !rows.some((row) => compareInTime(row, chosen) >= 0 && isSince(row))
-  );
-}
-
-/** Null if no rule reads it. */
-function lastDayOf(row: Row): string | null {
-  return periodOf(row)?.lastDay ?? null;
-}
-
 /** Equal for all spellings of a period; an unreadable one keeps its text. */
 export function periodKeyOf(row: { readonly year: number; readonly period: string }): string {
   return periodOf(row)?.key ?? row.period;
-}
-
-/** Includes the figure itself. */
-export function alikeWith(one: Row, rows: readonly Row[]): readonly Row[] {
-  if (rows.length === 1) return rows;
-  const period = periodKeyOf(one);
-  const isAlike = (row: Row) =>
-    row.year === one.year && row.locationName === one.locationName && periodKeyOf(row) === period;
-  return distinct(rows.filter(isAlike));
 }
 
 export function distinct(rows: readonly Row[]): readonly Row[] {
@@ -191,8 +136,4 @@ function contentsOf(row: Row): string {
 
 export function sourcesOf(rows: readonly Row[]): readonly string[] {
   return [...new Set(rows.map(({ source }) => source))].sort();
-}
-
-function isNational({ locationName }: Row): boolean {
-  return locationName === null;
 }
