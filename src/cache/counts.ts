@@ -35,12 +35,6 @@ export interface CallCounts {
 /** Counts may take so many times as long as cached figures: a late figure is a miss, but a late count is an error. */
 const PATIENCE = 5;
 
-/** Counts have a file of their own, since that of the figures may be deleted, or set aside if damaged; null for none. */
-export function fileOf(url: string): string | null {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
-  return path === null || path === ':memory:' ? null : `${path}.keys`;
-}
-
 const byOf = (count: Count | undefined) => count?.by ?? 1;
 
 function firstFull(wanted: readonly Count[], calls: readonly number[]): number | null {
@@ -53,75 +47,39 @@ function firstFull(wanted: readonly Count[], calls: readonly number[]): number |
 
 const TAKES_BETWEEN_SWEEPS = 1_000;
 
-interface CountsTable {
-  /** Undefined if there is no such count. */
-  readonly callsOf: (name: string) => number | undefined;
-  readonly add: (name: string, calls: number, untilMs: number) => void;
-  readonly takeBack: (name: string) => void;
-  readonly sweep: (nowMs: number) => void;
-}
-
-function countsOver(
-  { callsOf, add, takeBack, sweep }: CountsTable,
-  file: Pick<SqliteFile, 'work' | 'atOnce'>,
-) {
-  const allCalls = (names: readonly string[]) => names.map((name) => callsOf(name) ?? 0);
-  let takes = 0;
-  return {
-    take: (wanted) =>
-      file.atOnce(() => {
-        const calls = allCalls(wanted.map(({ name }) => name));
-        const full = firstFull(wanted, calls);
-        if (full !== null) return { calls, full };
-        const nowMs = Date.now();
-        for (const count of wanted) add(count.name, byOf(count), nowMs + count.retentionMs);
-        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep(nowMs);
-        takes += 1;
-        return { calls: calls.map((count, i) => count + byOf(wanted[i])), full };
-      }),
-    putBack: (names) => file.atOnce(() => names.forEach(takeBack)),
-    read: (names) => file.work(() => allCalls(names)),
-  } satisfies Partial<CallCounts>;
-}
-
-export function countsInMemory() {
-  const counts = new Map<string, { calls: number; untilMs: number }>();
-  const table: CountsTable = {
-    callsOf: (name) => counts.get(name)?.calls,
-    add: (name, calls, untilMs) =>
-      void counts.set(name, { calls: (counts.get(name)?.calls ?? 0) + calls, untilMs }),
-    takeBack(name) {
-      const count = counts.get(name);
-      if (count !== undefined) count.calls -= 1;
-    },
-    sweep(nowMs) {
-      for (const [name, { untilMs }] of counts) if (untilMs < nowMs) counts.delete(name);
-    },
-  };
-  const atOnce = async <T>(work: () => T) => work();
-  return countsOver(table, { work: atOnce, atOnce });
-}
-
 export const COUNTS_TABLE =
   'CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, calls INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;';
 
 export function countsInFile(file: SqliteFile) {
   const select = file.prepare('SELECT calls FROM counts WHERE name = ?');
-  const upsert = file.prepare(
+  const add = file.prepare(
     'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET calls = calls + excluded.calls',
   );
   const takeBack = file.prepare('UPDATE counts SET calls = calls - 1 WHERE name = ?');
   const sweep = file.prepare('DELETE FROM counts WHERE expires < ?');
-  const table: CountsTable = {
-    callsOf: (name) => select.get(name)?.calls as number | undefined,
-    add: (...count) => upsert.run(...count),
-    takeBack: (name) => takeBack.run(name),
-    sweep: (nowMs) => sweep.run(nowMs),
-  };
-  return countsOver(table, file);
+  const callsOf = (names: readonly string[]) => names.map((name) => Number(select.get(name)?.calls ?? 0));
+  let takes = 0;
+  return {
+    take: (wanted) =>
+      file.atOnce(() => {
+        const calls = callsOf(wanted.map(({ name }) => name));
+        const full = firstFull(wanted, calls);
+        if (full !== null) return { calls, full };
+        const nowMs = Date.now();
+        for (const count of wanted) add.run(count.name, byOf(count), nowMs + count.retentionMs);
+        if (takes % TAKES_BETWEEN_SWEEPS === 0) sweep.run(nowMs);
+        takes += 1;
+        return { calls: calls.map((count, i) => count + byOf(wanted[i])), full };
+      }),
+    putBack: (names) =>
+      file.atOnce(() => {
+        for (const name of names) takeBack.run(name);
+      }),
+    read: (names) => file.work(() => callsOf(names)),
+  } satisfies Partial<CallCounts>;
 }
 
-/** Does the same as the others' `take`. A window without a limit has -1. */
+/** Does the same as a file's `take`. A window without a limit has -1. */
 const TAKE = `
 local calls, full = {}, 0
 for i, key in ipairs(KEYS) do

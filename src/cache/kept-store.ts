@@ -3,13 +3,11 @@ import {
   COUNTS_TABLE,
   connectCounts,
   countsInFile,
-  countsInMemory,
   countsInRedis,
-  fileOf,
   NAMESPACE,
 } from './counts.ts';
 import type { SqliteFile } from './sqlite-file.ts';
-import { choosePlace, MOST_PLACES, namesOf, type Sums, SumsBook, type SumsToAdd, sumsAt } from './sums.ts';
+import { choosePlace, MOST_PLACES, namesOf, type Sums, type SumsToAdd, sumsAt } from './sums.ts';
 
 export interface KeptTexts {
   /** Each change of any text makes another. */
@@ -36,34 +34,14 @@ export interface KeptStore extends CallCounts {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export async function openKeptStore(url: string, timeoutMs: number): Promise<KeptStore> {
-  const path = fileOf(url);
-  if (path !== null) return openFile(path);
-  return url.startsWith('redis') ? openRedis(url, timeoutMs) : openMemory();
-}
+const IN_MEMORY = ':memory:';
 
-function openMemory(): KeptStore {
-  const byName = new Map<string, string>();
-  const book = new SumsBook();
-  let version = 0;
-  return {
-    isShared: false,
-    ...countsInMemory(),
-    get: async (name) => byName.get(name) ?? null,
-    all: async () => ({ version, texts: [...byName.values()] }),
-    async change(expected, texts) {
-      if (version !== expected) return null;
-      for (const [name, text] of texts) byName.set(name, text);
-      version += 1;
-      return version;
-    },
-    async addSums(sums, _batch, retainedFrom) {
-      for (const one of sums) book.add(one);
-      book.forget(retainedFrom);
-    },
-    readSums: async (days) => structuredClone(book.sums(days)),
-    async close() {},
-  };
+/** In memory, it is kept as long as the process lives. */
+export async function openKeptStore(url: string, timeoutMs: number): Promise<KeptStore> {
+  if (url.startsWith('redis')) return openRedis(url, timeoutMs);
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : IN_MEMORY;
+  // It has a file of its own, since that of the figures may be deleted, or set aside if damaged.
+  return openFile(path === IN_MEMORY ? path : `${path}.keys`);
 }
 
 /** Milliseconds that work waits for another process that has locked the file. */
@@ -87,7 +65,7 @@ async function openFile(path: string): Promise<KeptStore> {
   const setVersion = file.prepare("INSERT OR REPLACE INTO versions VALUES ('keys', ?)");
   const versionNow = () => Number(getVersion.get()?.version ?? 0);
   const store: KeptStore = {
-    isShared: true,
+    isShared: path !== IN_MEMORY,
     ...countsInFile(file),
     get: (name) => file.work(() => (getText.get(name)?.text as string | undefined) ?? null),
     all: () =>
