@@ -8,7 +8,7 @@ import { type Config, ConfigError } from '../../config/config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
 import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
-import { looksIssued } from '../../keys/tenant.ts';
+import { looksIssued } from '../../plugin/index.ts';
 import { systemClock } from '../../shared/async/clock.ts';
 import { createFetching } from './fetching.ts';
 import { lasting, type Surroundings } from './given.ts';

@@ -3,8 +3,7 @@ import { ConfigError } from '../../config/config.ts';
 import type { ComposedGateway } from '../../gateway/plugin.ts';
 import { PUBLIC } from '../../keys/tenant.ts';
 import { rangesIn } from '../../observations/cached-ranges.ts';
-import { isObject, type JsonObject } from '../../plugin/index.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { isObject, type JsonObject, messageOf } from '../../plugin/index.ts';
 import { checkedJson, readTextSync, replaceFile } from '../../shared/text-files.ts';
 
 /** Of the file format. */

@@ -9,8 +9,7 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
-import { visitorOf } from '../../keys/visitor.ts';
-import { errorBody, Failure, isObject } from '../../plugin/index.ts';
+import { errorBody, Failure, isObject, visitorOf } from '../../plugin/index.ts';
 import { flat, hijacked, isBearer } from '../../server/http.ts';
 import { beginSubscription, Idleness, type Live, type Problem } from './connection.ts';
 

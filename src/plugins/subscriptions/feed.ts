@@ -4,7 +4,7 @@ import type { Tenant } from '../../keys/tenant.ts';
 import type { Demand } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
-import { Failure, leftOutOf, openBill } from '../../plugin/index.ts';
+import { Failure, leftOutOf, openBill, timeIn } from '../../plugin/index.ts';
 import { cachedRecords } from '../../service/cached-answers.ts';
 import { makeCall } from '../../service/call.ts';
 import type { Caller } from '../../service/caller.ts';
@@ -14,7 +14,6 @@ import { payerOf } from '../../service/payer.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import { checkRight } from '../../service/rights.ts';
 import type { Sending } from '../../service/sending.ts';
-import { timeIn } from '../../shared/periods.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
 import {
   EventQueue,

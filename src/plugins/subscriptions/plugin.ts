@@ -1,6 +1,5 @@
-import { remarksOnIdle } from '../../config/remarks.ts';
 import { definePlugin } from '../../gateway/plugin.ts';
-import { onOff, wholeNumber } from '../../plugin/index.ts';
+import { onOff, remarksOnIdle, wholeNumber } from '../../plugin/index.ts';
 
 export const subscriptions = definePlugin({
   name: 'subscriptions',

@@ -6,10 +6,11 @@ import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { HttpHost } from '../../gateway/plugin.ts';
 import type { Upgrade } from '../../plugin/definition.ts';
+import { isDeepJson } from '../../plugin/index.ts';
 import { flat, headError, isBearer, isWellFormed, requestIdOf, trusting } from '../../server/http.ts';
 import { wordsOf, writeRefusal } from '../../server/unread-requests.ts';
 import { within } from '../../shared/async/within.ts';
-import { isDeepJson, MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
+import { MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
 import { beginSubscription, Idleness, type Live } from './connection.ts';
 import type { LiveResults } from './event-results.ts';
 
