@@ -5,7 +5,6 @@
  */
 
 import { createStringPool } from '../../src/observations/string-pool.ts';
-import { ReceivedBody } from '../../src/service/bodies.ts';
 import { decodeCountries } from '../../src/service/records/countries.ts';
 import { listIn, metaIn } from '../../src/service/records/envelope.ts';
 import { decodeObservations } from '../../src/service/records/observations.ts';
@@ -39,7 +38,7 @@ const RUNS = 60;
 const RUN_BYTES = 4_000_000;
 
 interface Sent {
-  readonly received: ReceivedBody;
+  readonly chunks: readonly Buffer[];
   readonly bytes: Buffer;
   readonly text: string;
   readonly body: unknown;
@@ -47,8 +46,7 @@ interface Sent {
 
 type Step = readonly [name: string, run: (sent: Sent) => unknown];
 
-const lastOf = new Map<ReceivedBody, Read>();
-const NONE = Buffer.alloc(0);
+const lastOf = new Map<readonly Buffer[], Read>();
 const common = createStringPool();
 
 const stepsFor = (target: string): readonly Step[] => {
@@ -58,20 +56,20 @@ const stepsFor = (target: string): readonly Step[] => {
       ? (body) => decodeCountries(body, route)
       : (body) => decodeObservations(body, route, 0).rows;
   return [
-    ['compare with the previous one', ({ received }) => received.equals(lastOf.get(received)?.bytes ?? NONE)],
-    ['bytes (copy)', ({ received }) => received.copy()],
+    ['compare with the previous one', ({ chunks, bytes }) => lastOf.get(chunks)?.bytes.equals(bytes)],
+    ['bytes (copy)', ({ chunks }) => Buffer.concat(chunks)],
     ['text', ({ bytes }) => bytes.toString()],
     ['parse: JSON.parse alone', ({ text }) => JSON.parse(text)],
     ['parse: parseExactly', ({ text }) => parseExactly(text)],
-    ['parse: by rows', ({ received, bytes }) => taken(parsedByRows(lastOf.get(received) as Read, bytes))],
+    ['parse: by rows', ({ chunks, bytes }) => taken(parsedByRows(lastOf.get(chunks) as Read, bytes))],
     ['nesting', ({ body }) => isDeep(body)],
     ['envelope', ({ body }) => [listIn(body, route), metaIn(body)]],
     ['envelope and records, rows already decoded', ({ body }) => decode(body)],
     ['entries (shared strings)', ({ body }) => common([{ rows: decode(body) as never }])],
     [
       'all of it, whole body',
-      ({ received }) => {
-        const bytes = received.copy();
+      ({ chunks }) => {
+        const bytes = Buffer.concat(chunks);
         const body = parseExactly(bytes.toString());
         if (isDeep(body)) throw new Error('The body is nested too deeply.');
         return decode(body);
@@ -79,9 +77,10 @@ const stepsFor = (target: string): readonly Step[] => {
     ],
     [
       'all of it, by rows',
-      ({ received }) => {
-        const read = taken(parsedByRows(lastOf.get(received) as Read, received.copy()));
-        const body = read === undefined ? parseExactly(received.copy().toString()) : read.body;
+      ({ chunks }) => {
+        const bytes = Buffer.concat(chunks);
+        const read = taken(parsedByRows(lastOf.get(chunks) as Read, bytes));
+        const body = read === undefined ? parseExactly(bytes.toString()) : read.body;
         return decode(body);
       },
     ],
@@ -93,13 +92,12 @@ async function bodiesOf(upstream: Upstream, target: string): Promise<Sent[]> {
   for (let i = 0; i < COPIES; i += 1) {
     const bytes = Buffer.from(await (await fetch(upstream.url + target)).arrayBuffer());
     // Chunks as they come from a socket.
-    const pieces: Buffer[] = [];
-    for (let at = 0; at < bytes.length; at += 65_536) pieces.push(bytes.subarray(at, at + 65_536));
-    const received = new ReceivedBody(pieces);
+    const chunks: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += 65_536) chunks.push(bytes.subarray(at, at + 65_536));
     const text = bytes.toString();
     const body = parseExactly(text);
-    lastOf.set(received, sent.at(-1) ?? { bytes, body });
-    sent.push({ received, bytes, text, body });
+    lastOf.set(chunks, sent.at(-1) ?? { bytes, body });
+    sent.push({ chunks, bytes, text, body });
   }
   return sent;
 }

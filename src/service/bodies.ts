@@ -1,19 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
-import { isDeep, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
+import { isDeep, isDeepJson, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
 import { isObject } from './records/envelope.ts';
-import {
-  BACKSLASH,
-  CLOSE_LIST,
-  CLOSE_OBJECT,
-  OPEN_LIST,
-  OPEN_OBJECT,
-  parsedByRows,
-  QUOTE,
-  type Read,
-} from './repeated-rows.ts';
+import { OPEN_LIST, OPEN_OBJECT, parsedByRows, type Read } from './repeated-rows.ts';
 
 /** An error of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
@@ -28,46 +19,16 @@ export function unspecified(call: Call, detail: string, cause?: unknown): Failur
   );
 }
 
-/** A body, decompressed, in the chunks in which it arrived. They are views of larger socket buffers. */
-export class ReceivedBody {
-  readonly #chunks: readonly Buffer[];
-  /** In bytes. */
-  readonly length: number;
-
-  constructor(chunks: readonly Buffer[]) {
-    this.#chunks = chunks;
-    this.length = chunks.reduce((sum, { length }) => sum + length, 0);
-  }
-
-  /** Copies the body into one buffer, so that the socket buffers can be freed. */
-  copy(): Buffer {
-    return Buffer.concat(this.#chunks, this.length);
-  }
-
-  /** Also finds bytes that several chunks share. */
-  includes(bytes: Buffer): boolean {
-    let tail: Buffer = Buffer.alloc(0);
-    return this.#chunks.some((chunk) => {
-      const seam = Buffer.concat([tail, chunk.subarray(0, bytes.length - 1)]);
-      tail = chunk.length < bytes.length ? Buffer.concat([tail, chunk]) : chunk;
-      tail = tail.subarray(Math.max(0, tail.length - bytes.length + 1));
-      return seam.includes(bytes) || chunk.includes(bytes);
-    });
-  }
-
-  equals(bytes: Buffer): boolean {
-    if (bytes.length !== this.length) return false;
-    let at = 0;
-    return this.#chunks.every((chunk) => {
-      const from = at;
-      at += chunk.length;
-      return bytes.compare(chunk, 0, chunk.length, from, at) === 0;
-    });
-  }
-}
-
 /** Bytes from which parsing takes milliseconds. */
 const LONG_BODY = 200_000;
+
+/** Copies the chunks of a body into one buffer: they are views of larger ones of the socket, which can be freed then. */
+export async function wholeBody(chunks: readonly Buffer[], job: Job): Promise<Buffer> {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  // Copying takes milliseconds, and several bodies may have arrived in the same tick.
+  if (length > LONG_BODY) await yieldToEventLoop(job);
+  return Buffer.concat(chunks, length);
+}
 
 /**
  * Parses a body, a long one in turns. If its bytes equal those of `last`, the last body from the same target, returns that;
@@ -75,13 +36,10 @@ const LONG_BODY = 200_000;
  * @param mostRows rows that its list can have
  * @throws Unreadable if it is not JSON, or nested too deep, or has more rows
  */
-export async function read(body: ReceivedBody, job: Job, last?: Read, mostRows = MAX_ROWS): Promise<Read> {
-  const isLong = body.length > LONG_BODY;
-  const isSame = last !== undefined && body.equals(last.bytes);
-  // Copying takes milliseconds, and several bodies may have arrived in the same tick.
-  if (isLong) await yieldToEventLoop(job);
-  if (isSame) return last;
-  const result = await readNew(body.copy(), isLong, job, mostRows, last);
+export async function read(bytes: Buffer, job: Job, last?: Read, mostRows = MAX_ROWS): Promise<Read> {
+  if (last?.bytes.equals(bytes)) return last;
+  const isLong = bytes.length > LONG_BODY;
+  const result = await readNew(bytes, isLong, job, mostRows, last);
   if (isLong) await yieldToEventLoop(job);
   return result;
 }
@@ -117,21 +75,11 @@ function tooDeep(): Unreadable {
   return new Unreadable(`the body is nested more than ${MAX_NESTING} levels deep`);
 }
 
-/** Decodes a body as text. */
-export async function readText(body: ReceivedBody, job: Job): Promise<string> {
-  const text = textOf(body.copy());
-  if (text.length > LONG_BODY) await yieldToEventLoop(job);
-  return text;
-}
-
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Decodes UTF-8 without its byte order mark. Strings that undici decodes would stay alive until the next full collection. */
-function textOf(bytes: Buffer): string {
-  return withoutMark(bytes.toString());
-}
-
-function withoutMark(text: string): string {
+export function textOf(bytes: Buffer): string {
+  const text = bytes.toString();
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
@@ -185,27 +133,9 @@ export function* parsedInPieces(bytes: Buffer, mostRows = MAX_ROWS): Steps<unkno
   }
   if (parsed !== undefined) return parsed;
   if (bytes.length > MAX_WHOLE_BYTES) throw new Unreadable('the body is too large');
-  if (yield* isDeepBody(bytes)) throw tooDeep();
-  return parseExactly(textOf(bytes));
-}
-
-/** Checks the depth before the body is parsed at once: a long, deeply nested body would take a parser seconds. */
-function* isDeepBody(bytes: Buffer): Steps<boolean> {
-  let levels = 0;
-  let isInText = false;
-  let stepEnd = STEP_BYTES;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === BACKSLASH) at += 1;
-    else if (byte === QUOTE) isInText = !isInText;
-    else if (!isInText && (byte === OPEN_LIST || byte === OPEN_OBJECT)) levels += 1;
-    else if (!isInText && (byte === CLOSE_LIST || byte === CLOSE_OBJECT)) levels -= 1;
-    if (levels > MAX_NESTING) return true;
-    if (at < stepEnd) continue;
-    stepEnd = at + STEP_BYTES;
-    yield;
-  }
-  return false;
+  const text = textOf(bytes);
+  if (isDeepJson(text)) throw tooDeep();
+  return parseExactly(text);
 }
 
 /**

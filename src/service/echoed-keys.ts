@@ -1,5 +1,3 @@
-import { ReceivedBody } from './bodies.ts';
-
 /** Shorter keys might be words. */
 export const LEAST_KEY_LENGTH = 8;
 
@@ -11,17 +9,17 @@ const OUTSIDE_STRINGS = /true|false|null|[\d.eE+\-[\]{}:,]/g;
  * learn the key that pays. Letters and digits are looked for as they are, since hardly any writer escapes them; all
  * else in the spellings of JSON, addresses and HTML.
  */
-export function withoutEchoedKey(body: ReceivedBody, authorization: string | null): ReceivedBody {
+export function withoutEchoedKey(body: Buffer, authorization: string | null): Buffer {
   const key = keyIn(authorization);
   if (key.length < LEAST_KEY_LENGTH || key.replace(OUTSIDE_STRINGS, '') === '') return body;
   const runs = key.match(/[a-z\d]+/gi) ?? [];
   const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), '');
   // Most bodies end here, unread but for this search.
-  if (!body.includes(Buffer.from(longest))) return body;
+  if (!body.includes(longest)) return body;
   // Each byte is a character, so all others stay as they are.
-  const text = body.copy().toString('latin1');
+  const text = body.toString('latin1');
   const shown = text.replace(new RegExp(Array.from(key, spellingsOf).join(''), 'gi'), '[redacted]');
-  return shown === text ? body : new ReceivedBody([Buffer.from(shown, 'latin1')]);
+  return shown === text ? body : Buffer.from(shown, 'latin1');
 }
 
 /** The key of an `Authorization` header; empty without one. */

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../shared/async/clock.ts';
 import { IterationQueue } from '../shared/async/iteration-queue.ts';
-import { ReceivedBody } from './bodies.ts';
 import { MAX_RESPONSE_BYTES, type ServiceConnection, type TrackedHandler } from './connections.ts';
 import { encodingsIn, openUnpacking, TooLarge, type Unpacked } from './unpacking.ts';
 
@@ -14,7 +13,8 @@ export interface Received {
   readonly status: number;
   /** Values by lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  readonly body: ReceivedBody;
+  /** The body, decompressed, as it arrived. */
+  readonly chunks: readonly Buffer[];
 }
 
 interface GetRequest {
@@ -201,7 +201,7 @@ class Exchange implements Dispatcher.DispatchHandler, TrackedHandler, Unpacked {
   }
 
   readonly #passOn = () => {
-    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
+    this.#resolve({ status: this.#status, headers: this.#headers, chunks: this.#chunks });
   };
 
   #giveUp(reason: unknown): void {

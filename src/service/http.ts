@@ -5,7 +5,7 @@ import type { OutgoingProxy } from '../config/config.ts';
 import { type Clock, systemClock } from '../shared/async/clock.ts';
 import { asError, Failure } from '../shared/errors.ts';
 import type { Leaving, Transport } from './attempt.ts';
-import { read, readText, Unreadable, unspecified } from './bodies.ts';
+import { read, textOf, Unreadable, unspecified, wholeBody } from './bodies.ts';
 import { type Answer, type Call, isElsewhere } from './call.ts';
 import { openConnections } from './connections.ts';
 import { withoutEchoedKey } from './echoed-keys.ts';
@@ -95,11 +95,12 @@ export function createHttp(options: HttpOptions) {
   }
 
   async function answerOf(call: Call, sending: Sending, received: Received): Promise<Answer> {
-    const { status, headers, body } = received;
+    const { status, headers, chunks } = received;
+    const bytes = await wholeBody(chunks, sending.caller);
     if (status === 200) {
       const last = bodies.get(call.target);
       const mayRepeatKey = issuesKeys && !call.isPublic;
-      const shown = mayRepeatKey ? withoutEchoedKey(body, sending.caller.authorization) : body;
+      const shown = mayRepeatKey ? withoutEchoedKey(bytes, sending.caller.authorization) : bytes;
       const result = await read(shown, sending.caller, last, call.mostRows);
       if (result !== last && call.route !== health.route && mayBeFailure(result.body)) {
         const failure = (await failedAnswers()).failureInBody(result.body, call, sending);
@@ -109,8 +110,8 @@ export function createHttp(options: HttpOptions) {
       return { status, headers: plain(headers), body: result.body, receivedAt: steadyNow() };
     }
     if (status === 304) return { status, headers: plain(headers), body: undefined, receivedAt: steadyNow() };
-    const text = await readText(body, sending.caller);
     const { notFound, refused } = await failedAnswers();
+    const text = textOf(bytes);
     if (status !== 404)
       throw refused({ status, text, retryAfter: headers['retry-after'] }, call, sending, now());
     return { status, headers: plain(headers), ...notFound(text, call, sending), receivedAt: steadyNow() };

@@ -45,10 +45,8 @@ interface ListRows extends ListStart {
   areProven: boolean;
 }
 
-export const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-const COMMA = 0x2c;
+export const [OPEN_LIST, OPEN_OBJECT] = [0x5b, 0x7b];
+const [CLOSE_LIST, CLOSE_OBJECT, QUOTE, BACKSLASH, COMMA] = [0x5d, 0x7d, 0x22, 0x5c, 0x2c];
 
 /** The beginning of such a body, and its longest length. */
 const BEFORE_ROWS = /^\s*(?:\{\s*"([\w-]*)"\s*:\s*)?\[$/;

@@ -1,11 +1,7 @@
 import { expect, it } from 'vitest';
-import { ReceivedBody } from '../../src/service/bodies.ts';
 import { withoutEchoedKey } from '../../src/service/echoed-keys.ts';
 
 const KEY = 'sk/live+Zr8Qw"2b\\Xy';
-
-const bodyOf = (text: string) =>
-  new ReceivedBody([Buffer.from(text.slice(0, 20)), Buffer.from(text.slice(20))]);
 
 it.each([
   ['as JSON has it', JSON.stringify(KEY)],
@@ -16,8 +12,8 @@ it.each([
   ['in capitals', JSON.stringify(KEY.replace('sk', 'SK'))],
 ])('a key in a body is redacted, and the rest stays: %s', (_, text) => {
   const whole = `{"data":[{"ö":"é ${text.slice(1, -1)} 日本"}]}`;
-  const body = withoutEchoedKey(bodyOf(whole), `Bearer ${KEY}`);
-  expect(JSON.parse(String(body.copy()))).toEqual({ data: [{ ö: 'é [redacted] 日本' }] });
+  const body = withoutEchoedKey(Buffer.from(whole), `Bearer ${KEY}`);
+  expect(JSON.parse(String(body))).toEqual({ data: [{ ö: 'é [redacted] 日本' }] });
 });
 
 it.each([
@@ -28,5 +24,5 @@ it.each([
   [KEY, '{"value":"Zr8Qw of another key"}'],
   [`a","b":"c`, '{"x":"a","b":"c"}'],
 ])('a body is left as it is where a key would be no key: %s', (key, text) => {
-  expect(String(withoutEchoedKey(bodyOf(text), `Bearer ${key}`).copy())).toBe(text);
+  expect(String(withoutEchoedKey(Buffer.from(text), `Bearer ${key}`))).toBe(text);
 });
