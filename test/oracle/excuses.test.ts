@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Circumstances, isOfCutList, isWarranted, untold } from './excuses.ts';
+import { type Circumstances, isLegitimate, isOfCutList, isWarranted, untold } from './excuses.ts';
 import { drawHabits, type Habits } from './habits.ts';
 
 const habitsWith = (some: Partial<Habits>): Habits => ({ ...drawHabits(1, 0), ...some });
@@ -18,6 +18,31 @@ describe('what the oracle excuses', () => {
     'it is %s that the oracle excuses %s of %s by a service that cuts %s and wraps its lists as %s',
     (isExcused, code, route, cutList, wrap) => {
       expect(isOfCutList(failed(code, route), habitsWith({ cutList, wrap }))).toBe(isExcused);
+    },
+  );
+
+  it.each([
+    [true, 'all indicators', ['a', 'b']],
+    [false, 'one indicator', ['a']],
+  ] as const)(
+    'it is %s that the oracle excuses a refusal for the price of ranks below figures of %s of a country',
+    (isExcused, _, keys) => {
+      const [world, habits] = [
+        { countries: Array(54), indicators: Array(2) },
+        habitsWith({ limit: 'taken', maxRows: 100 }),
+      ];
+      const figures = {
+        path: 'country.observations',
+        route: '/v1/data',
+        codes: ['KE'],
+        keys,
+        mode: 'series',
+      };
+      // Only one of the indicators has a figure to be ranked.
+      const operands = { ...figures, path: 'country.observations.rank', codes: Array(54), keys: ['a'] };
+      const circumstances = { world, habits, lookups: [figures, operands], mostCalls: 400 };
+      const error = failed('OPERATION_TOO_EXPENSIVE', '/v1/data');
+      expect(isLegitimate(error, circumstances as unknown as Circumstances)).toBe(isExcused);
     },
   );
 

@@ -298,12 +298,18 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   let calls = 20;
   let rows = 0;
   const catalogues = lookups.filter(({ route, keys }) => route === '/v1/indicators' && keys === undefined);
+  const isOfEach = ({ route, keys = [] }: Lookup) =>
+    route === '/v1/data' && keys.length >= world.indicators.length;
+  // Figures to compare with are fetched beside those of each indicator, before it is known which of these there are.
+  const ofEach = lookups.filter(isOfEach).map(({ path }) => `${path}.`);
   for (const { route, path, codes = [], keys = [], mode } of lookups) {
     if (route.includes('{')) calls += 1;
     if (route !== '/v1/data') continue;
     const countries = codes.length >= world.countries.length ? ALL_COUNTRIES : codes.length;
     const isOfAll =
-      keys.length >= world.indicators.length || catalogues.some((one) => path.startsWith(one.path));
+      keys.length >= world.indicators.length ||
+      catalogues.some((one) => path.startsWith(one.path)) ||
+      ofEach.some((above) => path.startsWith(above));
     const indicators = isOfAll ? ALL_INDICATORS : keys.length;
     rows += countries * indicators * (mode === 'latest' || mode === 'figure' ? 2 : 100);
   }

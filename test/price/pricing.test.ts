@@ -51,6 +51,25 @@ describe('the plan of an operation', () => {
     expect(explain.plan.map(({ target }) => `GET ${target}`).sort()).toEqual(program.requests().sort());
   });
 
+  it('the plan of an operation counts no list as certain that is read of figures, or for want of them', async () => {
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/data',
+      patch({ data, meta }) {
+        const others = data.filter((row: { country_code: string }) => row.country_code !== 'sc');
+        return { data: others, meta: { ...meta, total: others.length } };
+      },
+    });
+    // The indicator has a figure, so that it exists, and the field that is read of the catalogue is below none.
+    const query =
+      '{ indicator(key: "population_total") { observation(countryCode: "SZ") { id } observations(countryCodes: ["SC"], latest: true) { indicator { hasData } } } }';
+    const { explain } = (await program.ask(query, EXPLAIN)).extensions;
+    const run = await program.ask(query);
+    expect(run.upstream.byRoute).toEqual({ '/v1/data': 1 });
+    expect(explain).toMatchObject({ least: 1, calls: 2 });
+  });
+
   it.each([
     ['countries(region: "East Africa") { observation(metricKey: "population_total") { value } }', 2],
     ['countries(region: "East Africa") { profile { record } }', 55],

@@ -89,16 +89,20 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
 
 /**
  * The fewest calls of the operation if nothing fails: those to each route that it makes both if everything exists and if
- * nothing does. Then it may load lists to find out why, which it needn't otherwise.
+ * nothing does. Once figures have come, a list is read of what they name, or to find out why there are none: where only
+ * some exist, for neither.
  */
 function leastCalls({ tally: expected }: DryRun, { tally: least }: DryRun): number {
   const { byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
+  const beforeFigures = (route: string) =>
+    least.calls.filter((call) => call.route === route && !call.isCached && !call.isAfterFigures).length;
   const leastTo = (route: string): number => {
     const inBoth = Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0);
     // How many calls complete the list depends on its rows.
     if (route === tickers.route) return Math.min(1, inBoth);
-    if (route !== observations.route) return inBoth;
+    if (route !== observations.route)
+      return route.includes('{') ? inBoth : Math.min(inBoth, beforeFigures(route));
     // One check of the sources may take the place of all data calls, and may be among the calls already.
     if (least.mayBeRenewed) return leastBy[etlStatus.route] === undefined ? Math.min(1, inBoth) : 0;
     // Figures that are fetched ahead of their countries may share a call with others.

@@ -65,6 +65,7 @@ export function createSupposedService(
     payer.reserve(call.route).charge();
     if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
     const body = given.of(caller.tenant, call) ?? supposedBody(call, caller.tenant);
+    if (call.route === endpoints.observations.route) tally.figuresCame();
     // A 404, so that nothing is fetched below the record.
     return { status: body === NO_RECORD ? 404 : 200, headers: {}, body, receivedAt: cache.now() };
   };

@@ -9,6 +9,8 @@ import type { createFewestCalls } from './fewest-calls.ts';
 export interface PricedCall extends Call {
   /** True if a cached value answers it. */
   readonly isCached: boolean;
+  /** True if figures that are only supposed have come before it, on which it may depend. */
+  readonly isAfterFigures: boolean;
 }
 
 interface TallyParts {
@@ -77,13 +79,17 @@ export function openTally(parts: TallyParts) {
   };
 
   const calls: PricedCall[] = [];
+  let isAfterFigures = false;
   return {
     bill,
     payer,
     /** Includes calls that cached values spare. */
     calls,
     note(call: Call, isCached: boolean) {
-      calls.push({ ...call, isCached });
+      calls.push({ ...call, isCached, isAfterFigures });
+    },
+    figuresCame() {
+      isAfterFigures = true;
     },
     /** Demands that cached figures answer. */
     cachedDemands: [] as Demand[],
