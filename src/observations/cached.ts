@@ -20,11 +20,6 @@ import type { createRefusedNames } from './refused-names.ts';
 
 const isOfAnyAge = ({ key, name }: Demand) => key === name;
 
-/** A demand with its entry, fresh or not: most demands that come this far have none. */
-interface CachedDemand extends Demand {
-  readonly entry?: ObservationEntry;
-}
-
 export interface CachedFigures {
   readonly entry: ObservationEntry;
   readonly metricKey: string;
@@ -136,11 +131,6 @@ interface Terms {
   readonly tenant: Tenant;
 }
 
-const termsOf = ({ freshness }: FiguresCache, { caller: { tenant } }: Sending): Terms => ({
-  freshness,
-  tenant,
-});
-
 function freshUntilMs(
   { checkedAtMs }: ObservationEntry,
   demand: Demand,
@@ -160,12 +150,6 @@ export function isFresh(
   terms: Terms,
 ): boolean {
   return entry !== undefined && nowMs < freshUntilMs(entry, demand, terms);
-}
-
-/** True if the entry may stand in while the service fails. */
-function isUsable({ entry, ...demand }: CachedDemand, { freshness, now }: FiguresCache): boolean {
-  const usableMs = freshness.ttlMs + freshness.staleMs;
-  return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
 }
 
 class Served {
@@ -218,7 +202,7 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
       }
       if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         entry.wantedAtMs = nowMs;
-        wanted.push(demand.years === null || entry.years !== null ? demand : wholeOf(demand));
+        wanted.push(answeredBy(demand, entry));
         checkedAtMs.push(entry.checkedAtMs);
       }
       served.add(demand, entry, untilMs);
@@ -230,82 +214,100 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
   };
 }
 
+/** The demand that an entry answers: the whole series, of which some years may be wanted. */
+function answeredBy(demand: Demand, entry: ObservationEntry): Demand {
+  return demand.years === null || entry.years !== null ? demand : wholeOf(demand);
+}
+
+/** What is cached of a demand. */
+interface Reading {
+  readonly demand: Demand;
+  /** Fresh or not; most demands that come this far have none. */
+  readonly entry: ObservationEntry | undefined;
+}
+
+/** What one operation's demands are answered with. */
+interface Meeting extends CachingParts, Terms {
+  readonly next: Fetch;
+  readonly sending: Sending;
+}
+
 /**
  * Answers the demands of one operation from cached entries, and has the others fetched. A demand goes only as far as it
  * has to:
  *
  * 1. The entries of all demands are read in one round trip to the store, unless they were just looked for. A name that the
  *    service refused lately keeps that outcome.
- * 2. Whole series are asked for in place of some years, unless a range takes fewer calls.
- * 3. Entries past their time are checked, if there are any: those that still hold are not fetched.
+ * 2. Entries past their time are checked, if there are any: those that still hold are not fetched.
+ * 3. Whole series are asked for in place of some years, unless a range takes fewer calls.
  * 4. The rest takes along figures that cost no further call.
  * 5. If the service gives no answer, entries past their time are served and marked stale, unless the service refuses
  *    the key, or the caller insists on newer ones.
  */
 export function cachedFiguresStage(next: Fetch, parts: CachingParts): Figures['fetch'] {
-  const { tenantCache, now } = parts.cache;
+  const { tenantCache, freshness } = parts.cache;
   return async (demands, sending, missingAsOf = null) => {
     checkRight(sending.caller, observations.tag);
     const { tenant } = sending.caller;
-    if (tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge))
-      return inPlaceOfYears(demands, sending, parts, (sent) => next(sent, sending));
+    const meeting = { ...parts, next, sending, freshness, tenant };
+    if (tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge)) return fetchUncached(demands, meeting);
     const areMissing = missingAsOf !== null && missingAsOf === tenantCache.generation(tenant);
-    const cached = areMissing ? demands : await withEntries(demands, sending, parts.cache);
-    const nowMs = now();
-    const { looked, refused } = await withoutRefused(cached, sending, nowMs, parts.cache);
-    const meeting = { next, sending, parts, nowMs };
-    const outcomes = await inPlaceOfYears(looked, sending, parts, (sent) => answerOrFetch(sent, meeting));
+    const entries = areMissing ? [] : await entriesOf(demands, meeting);
+    const readings = demands.map((demand, i) => ({ demand, entry: entries[i] }));
+    const { looked, refused } = await withoutRefused(readings, meeting);
+    await renewExpired(looked, meeting);
+    const outcomes = await answerOrFetch(looked, meeting);
     for (const [name, outcome] of refused) outcomes.set(name, outcome);
     return outcomes;
   };
 }
 
-/** Synchronous if all entries are in this process. */
-async function withEntries(
+async function fetchUncached(
   demands: readonly Demand[],
-  { caller: { tenant }, waits }: Sending,
-  { entries, tenantCache }: FiguresCache,
-): Promise<readonly CachedDemand[]> {
-  const withEntry = (demand: Demand, entry: ObservationEntry | undefined): CachedDemand =>
-    entry === undefined ? demand : { ...demand, entry };
-  if (tenantCache.isAllHere) {
-    const cachedEntries = entries.atHand(tenant, demands);
-    return demands.map((demand, i) => withEntry(demand, cachedEntries[i]));
-  }
+  { next, sending, planning }: Meeting,
+): Promise<Outcomes> {
+  if (demands.every(({ years }) => years === null)) return next(demands, sending);
+  const isRange = await rangesOf(sending.caller, demands, planning);
+  const askedFor = (demand: Demand) => (isRange(demand) ? demand : wholeOf(demand));
+  const fetched = await next(onePerKey(demands.map(askedFor)), sending);
+  return new Map(demands.map((demand) => [demand.name, fetched.get(askedFor(demand).key) ?? []]));
+}
+
+/** By index of the demand. Synchronous if all entries are in this process. */
+async function entriesOf(
+  demands: readonly Demand[],
+  { tenant, cache: { entries, tenantCache }, sending }: Meeting,
+): Promise<readonly (ObservationEntry | undefined)[]> {
+  if (tenantCache.isAllHere) return entries.atHand(tenant, demands);
   const reading = entries.read(tenant, demands);
-  waits?.store.timing(reading);
+  sending.waits?.store.timing(reading);
   const read = await reading;
-  return demands.map((demand) => withEntry(demand, read.get(demand.key)));
+  return demands.map(({ key }) => read.get(key));
 }
 
 /** Splits off demands whose name was refused lately, and that no fresh entry answers. */
-async function withoutRefused(
-  demands: readonly CachedDemand[],
-  sending: Sending,
-  nowMs: number,
-  cache: FiguresCache,
-) {
+async function withoutRefused(readings: readonly Reading[], meeting: Meeting) {
+  const { cache, sending } = meeting;
   const refused: [name: string, outcome: Outcome][] = [];
-  if (cache.refusedNames.areNone) return { looked: demands, refused };
-  const looked: CachedDemand[] = [];
-  const terms = termsOf(cache, sending);
-  await withEach(sending.caller, demands, (demand) => {
-    const isCached = isFresh(demand, demand.entry, nowMs, terms);
-    const outcome = isCached ? undefined : refusedLately(demand, sending, nowMs, cache);
-    if (outcome === undefined) looked.push(demand);
-    else refused.push([demand.name, outcome]);
+  if (cache.refusedNames.areNone) return { looked: readings, refused };
+  const looked: Reading[] = [];
+  const nowMs = cache.now();
+  await withEach(sending.caller, readings, (reading) => {
+    const isCached = isFresh(reading.demand, reading.entry, nowMs, meeting);
+    const outcome = isCached ? undefined : refusedLately(reading.demand, nowMs, meeting);
+    if (outcome === undefined) looked.push(reading);
+    else refused.push([reading.demand.name, outcome]);
   });
   return { looked, refused };
 }
 
 function refusedLately(
   demand: Demand,
-  { caller, bill, onCached }: Sending,
   nowMs: number,
-  { refusedNames, freshness, tenantCache }: FiguresCache,
+  { tenant, freshness, sending: { bill, onCached }, cache: { refusedNames, tenantCache } }: Meeting,
 ): Outcome | undefined {
-  const refused = refusedNames.of(caller.tenant, demand);
-  if (refused === undefined || !tenantCache.isAccepted(caller.tenant)) return undefined;
+  const refused = refusedNames.of(tenant, demand);
+  if (refused === undefined || !tenantCache.isAccepted(tenant)) return undefined;
   const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (nowMs >= untilMs) return undefined;
   bill.cached += 1;
@@ -313,142 +315,143 @@ function refusedLately(
   return refused.outcome;
 }
 
+/** Has expired entries count again that still hold. */
+async function renewExpired(readings: readonly Reading[], meeting: Meeting): Promise<void> {
+  const { events, planning, revalidation, sending } = meeting;
+  const missing = missingIn(readings, meeting);
+  const isRenewable = ({ entry, demand }: Reading) => entry !== undefined && demand.maxAgeMs > 0;
+  const expired = missing
+    .filter(isRenewable)
+    .flatMap(({ entry, demand }) => (entry ? { entry, metricKey: demand.metricKey } : []));
+  if (expired.length === 0) return;
+  events.onExpired?.();
+  const callsFor = (some: readonly Reading[]) =>
+    estimate(
+      some.map(({ demand }) => demand),
+      planning,
+    ).calls;
+  const costs = {
+    calls: () => callsFor(missing),
+    callsIfRenewed: () => callsFor(missing.filter((reading) => !isRenewable(reading))),
+  };
+  const checkedAtMs = await revalidation.check(expired, costs, sending);
+  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
+}
+
+function missingIn(readings: readonly Reading[], meeting: Meeting): readonly Reading[] {
+  const nowMs = meeting.cache.now();
+  return readings.filter(({ demand, entry }) => !isFresh(demand, entry, nowMs, meeting));
+}
+
+/** A demand with the one that answers it, which may be for the whole series. */
+interface Asked extends Reading {
+  readonly asked: Demand;
+}
+
 /**
  * Asks for whole series in place of some years, unless a range takes fewer calls: whole series cache better, and
  * concurrent demands for any years become one. A whole series is the outcome of the range too.
  */
-function inPlaceOfYears(
-  demands: readonly CachedDemand[],
-  sending: Sending,
-  parts: CachingParts,
-  fetch: FetchCached,
-): Promise<Outcomes> {
-  const isOfAll = demands.every(({ years }) => years === null);
-  return isOfAll ? fetch(demands) : inPlaceOfRanges(demands, sending, parts, fetch);
+async function askedFor(
+  readings: readonly Reading[],
+  { sending, planning }: Meeting,
+): Promise<readonly Asked[]> {
+  const demands = readings.map(({ demand }) => demand);
+  const isRange = await rangesOf(sending.caller, demands, planning);
+  return readings.map(({ demand, entry }) => ({
+    demand,
+    entry,
+    asked: demand.years === null || isRange(demand) ? demand : wholeOf(demand),
+  }));
 }
 
-type FetchCached = (demands: readonly CachedDemand[]) => Promise<Outcomes>;
-
-async function inPlaceOfRanges(
-  demands: readonly CachedDemand[],
-  sending: Sending,
-  { planning, cache }: CachingParts,
-  fetch: FetchCached,
-): Promise<Outcomes> {
-  const nowMs = cache.now();
-  const terms = termsOf(cache, sending);
-  const isCached = (demand: CachedDemand) => isFresh(demand, demand.entry, nowMs, terms);
-  const missing = demands.filter((demand) => !isCached(demand));
-  const isRange = await rangesOf(sending.caller, missing, planning);
-  // Several ranges may be one whole series, which may be wanted itself.
-  const sent = new Map<string, CachedDemand>();
-  const standIns = new Map<string, string>();
-  for (const demand of demands) {
-    const isByRange = demand.entry?.years != null && isCached(demand);
-    const wanted = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
-    if (!sent.has(wanted.name)) sent.set(wanted.name, wanted);
-    standIns.set(demand.name, wanted.name);
-  }
-  const outcomes = await fetch([...sent.values()]);
-  for (const [name, standIn] of standIns) outcomes.set(name, outcomes.get(standIn) ?? []);
-  return outcomes;
-}
-
-interface Meeting {
-  readonly next: Fetch;
-  readonly sending: Sending;
-  readonly parts: CachingParts;
-  readonly nowMs: number;
+function heldIn(readings: readonly Reading[], missing: readonly Reading[]): readonly Asked[] {
+  if (missing.length === readings.length) return [];
+  const areMissing = new Set(missing);
+  return readings.flatMap((reading) => {
+    const { demand, entry } = reading;
+    if (entry === undefined || areMissing.has(reading)) return [];
+    return { demand, entry, asked: answeredBy(demand, entry) };
+  });
 }
 
 /** Returns the outcomes by name. */
-async function answerOrFetch(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
-  const { sending, parts } = meeting;
-  const { tenantCache, now } = parts.cache;
-  const { tenant } = sending.caller;
+async function answerOrFetch(readings: readonly Reading[], meeting: Meeting): Promise<Outcomes> {
+  const { tenant, sending, revalidation, cache } = meeting;
   const callsSoFar = () => sending.bill.byRoute[observations.route] ?? 0;
-  const missing = await expiredOrMissing(demands, meeting);
   const callsBefore = callsSoFar();
-  const needsTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
-  const fetched = await fetchMissing(needsTest ? testing(demands, parts) : missing, meeting);
-  const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
-  const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
-  const others = demands.filter(({ key }) => !fetched.has(key));
-  if (others.length > 0 && isUnproven() && failure() === null) {
-    // Nothing was asked of the service.
+  const missing = missingIn(readings, meeting);
+  const held = heldIn(readings, missing);
+  const asked = await askedFor(missing, meeting);
+  // If all is cached, some of it is asked for to test the key.
+  const isTest = missing.length === 0 && !cache.tenantCache.isAccepted(tenant);
+  const fetched = await fetchMissing(isTest ? testing(held, meeting) : asked, meeting);
+  const others = held.filter((one) => !fetched.has(one.asked.key));
+  // What was missing has come from another gateway, so that the service has not been asked.
+  if (others.length > 0 && verdictOn(fetched, meeting).name === 'none')
     for (const [key, outcome] of await fetchMissing(others, meeting)) fetched.set(key, outcome);
-  }
-  // The key may have been refused by now: then none of its entries is served.
-  const refusal = tenantCache.refusal(tenant);
-  const evidence = { fetched, refusal, doubt: isUnproven() ? failure() : null, nowMs: now() };
-  const outcomes = await outcomesOf(demands, evidence, meeting);
+  const outcomes = await outcomesOf([...held, ...asked], fetched, meeting);
   const calls = callsSoFar() - callsBefore;
-  if (calls > 0) parts.revalidation.countCalls(tenant, calls, evidence.nowMs);
+  if (calls > 0) revalidation.countCalls(tenant, calls, cache.now());
   return outcomes;
 }
 
-/** Renews expired entries that still hold; returns the demands that no entry answers. */
-async function expiredOrMissing(
-  demands: readonly CachedDemand[],
-  { sending, parts: { cache, events, planning, revalidation }, nowMs }: Meeting,
-): Promise<readonly CachedDemand[]> {
-  const terms = termsOf(cache, sending);
-  const unmetAt = (atMs: number) => demands.filter((demand) => !isFresh(demand, demand.entry, atMs, terms));
-  const missing = unmetAt(nowMs);
-  const isRenewable = ({ entry, maxAgeMs }: CachedDemand) => entry !== undefined && maxAgeMs > 0;
-  const expired = missing
-    .filter(isRenewable)
-    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
-  if (expired.length === 0) return missing;
-  events.onExpired?.();
-  const fresh = missing.filter((demand) => !isRenewable(demand));
-  const costs = {
-    calls: () => estimate(missing, planning).calls,
-    callsIfRenewed: () => estimate(fresh, planning).calls,
-  };
-  const checkedAtMs = await revalidation.check(expired, costs, sending);
-  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
-  return unmetAt(cache.now());
+/**
+ * What the service has said of the key, on which cached entries depend: `failed` if the call that would have told got no
+ * answer, so that entries may only stand in for it; `none` if nothing was asked.
+ */
+type Verdict =
+  | { readonly name: 'accepted' | 'none' }
+  | { readonly name: 'refused' | 'failed'; readonly failure: Error };
+
+/** To be read after each call, which may have changed it. */
+function verdictOn(fetched: Outcomes, { tenant, cache: { tenantCache } }: Meeting): Verdict {
+  const refusal = tenantCache.refusal(tenant);
+  if (refusal !== null) return { name: 'refused', failure: refusal };
+  if (tenantCache.isAccepted(tenant)) return { name: 'accepted' };
+  const failure = [...fetched.values()].find(isBetterOld);
+  return failure === undefined ? { name: 'none' } : { name: 'failed', failure };
 }
 
 /** Chooses demands that test a key though all is cached: all if they take one call, otherwise the oldest. */
-function testing(demands: readonly CachedDemand[], { planning }: CachingParts): readonly CachedDemand[] {
-  if (estimate(demands, planning).calls <= 1) return demands;
-  const checkedAtMs = ({ entry }: CachedDemand) => entry?.checkedAtMs ?? 0;
-  return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
+function testing(held: readonly Asked[], { planning }: Meeting): readonly Asked[] {
+  const demands = onePerKey(held.map(({ asked }) => asked));
+  if (estimate(demands, planning).calls <= 1) return held;
+  const checkedAtMs = ({ entry }: Asked) => entry?.checkedAtMs ?? 0;
+  return [held.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
 }
 
-/** Returns the outcomes by key. */
-async function fetchMissing(demands: readonly CachedDemand[], meeting: Meeting): Promise<Outcomes> {
-  const { next, sending, parts, nowMs } = meeting;
-  const { cache, events } = parts;
-  const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, cache));
-  const down = isAllUsable ? parts.service.outage.failure(observations.route) : null;
+/** Returns the outcomes by key of what is asked for. */
+async function fetchMissing(missing: readonly Asked[], meeting: Meeting): Promise<Outcomes> {
+  const { next, sending, cache, events, service, freshness } = meeting;
+  const isAllUsable = missing.length > 0 && missing.every((one) => isUsable(one, meeting));
+  const down = isAllUsable ? service.outage.failure(observations.route) : null;
   if (down !== null) {
     // So that the pool no longer waits for this operation.
     await next([], sending);
     const failure = down.with({ route: observations.route, attempts: 0 });
-    return new Map(demands.map(({ key }) => [key, failure]));
+    return new Map(missing.map(({ asked }) => [asked.key, failure]));
   }
-  if (events.lookups !== undefined) events.lookups.misses += demands.length;
-  const fetched = await fetchAlong(onePerKey(demands), meeting);
-  const cachedMs = demands.reduce((ms, { maxAgeMs }) => Math.min(ms, maxAgeMs), cache.freshness.ttlMs);
-  if (demands.length > 0) sending.onFetched?.(nowMs + cachedMs);
+  const nowMs = cache.now();
+  if (events.lookups !== undefined) events.lookups.misses += missing.length;
+  const fetched = await fetchAlong(onePerKey(missing.map(({ asked }) => asked)), nowMs, meeting);
+  const cachedMs = missing.reduce((ms, { demand }) => Math.min(ms, demand.maxAgeMs), freshness.ttlMs);
+  if (missing.length > 0) sending.onFetched?.(nowMs + cachedMs);
   return fetched;
 }
 
 /** Demands that differ only in the age they allow are one to the stages below. */
 function onePerKey(demands: readonly Demand[]): readonly Demand[] {
-  if (demands.every(isOfAnyAge)) return demands;
-  return [...new Map(demands.map((demand) => [demand.key, demand])).values()];
+  const byKey = new Map(demands.map((demand) => [demand.key, demand]));
+  return byKey.size === demands.length ? demands : [...byKey.values()];
 }
 
 /** Fetches figures along that will soon be wanted again. */
 async function fetchAlong(
   demands: readonly Demand[],
-  { next, sending, parts: { prefetch, planning }, nowMs }: Meeting,
+  nowMs: number,
+  { next, sending, tenant, prefetch, planning }: Meeting,
 ): Promise<Outcomes> {
-  const { tenant } = sending.caller;
   const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands, nowMs);
   const along = ageing.length === 0 ? [] : goingAlong(demands, ageing, planning);
   if (along.length === 0) return next(demands, sending);
@@ -461,59 +464,57 @@ async function fetchAlong(
   return outcomes;
 }
 
-interface Evidence {
-  readonly fetched: Outcomes;
-  /** Why the service refuses the key; null if it doesn't. */
-  readonly refusal: Error | null;
-  /** Why it is unknown if the service accepts the key; null if it is known. */
-  readonly doubt: Error | null;
-  readonly nowMs: number;
-}
-
 /** Returns the outcomes by name. */
 async function outcomesOf(
-  demands: readonly CachedDemand[],
-  { fetched, refusal, doubt, nowMs }: Evidence,
-  { sending, parts }: Meeting,
+  readings: readonly Asked[],
+  fetched: Outcomes,
+  meeting: Meeting,
 ): Promise<Outcomes> {
-  const { caller } = sending;
-  const { cache, events, prefetch } = parts;
-  const terms = termsOf(cache, sending);
-  const outcomes: Outcomes = demands.every(isOfAnyAge) ? fetched : new Map();
+  const { sending, cache, events, prefetch, tenant } = meeting;
+  const verdict = verdictOn(fetched, meeting);
+  const failure = 'failure' in verdict ? verdict.failure : null;
+  const nowMs = cache.now();
+  const outcomes: Outcomes = new Map();
   const served = new Served(events);
   const wanted: Demand[] = [];
   const checkedAtMs: number[] = [];
-  await withEach(caller, demands, (demand) => {
-    const { entry } = demand;
-    const fetchedOutcome = fetched.get(demand.key);
-    const isNew = fetchedOutcome !== undefined && !(fetchedOutcome instanceof Error);
+  await withEach(sending.caller, readings, (reading) => {
+    const { demand, entry, asked } = reading;
+    const came = fetched.get(asked.key);
+    const isNew = came !== undefined && !(came instanceof Error);
     // A demand that was never answered doesn't join other calls: it may make them fail.
     if (isNew || entry !== undefined) {
-      wanted.push(demand);
+      wanted.push(asked);
       checkedAtMs.push(isNew ? nowMs : (entry?.checkedAtMs ?? 0));
     }
-    const error = refusal ?? doubt;
-    if (fetchedOutcome === undefined && error === null && entry !== undefined)
-      served.add(demand, entry, freshUntilMs(entry, demand, terms));
-    const outcome = fetchedOutcome ?? error ?? entry?.rows ?? [];
-    const mayBeOld = outcome instanceof Error && refusal === null;
-    outcomes.set(demand.name, mayBeOld ? staleOr(outcome, demand, sending, cache) : outcome);
+    if (came === undefined && failure === null && entry !== undefined)
+      served.add(asked, entry, freshUntilMs(entry, demand, meeting));
+    const outcome = came ?? failure ?? entry?.rows ?? [];
+    const mayBeOld = outcome instanceof Error && verdict.name !== 'refused';
+    outcomes.set(demand.name, mayBeOld ? staleOr(outcome, reading, meeting) : outcome);
   });
   served.bill(sending);
-  prefetch.wanted(caller.tenant, wanted, checkedAtMs, nowMs);
+  prefetch.wanted(tenant, wanted, checkedAtMs, nowMs);
   return outcomes;
 }
 
 /** Synchronous, unless there are many. */
-function withEach<One>(job: Job, demands: readonly One[], work: (demand: One) => void): PromiseOrValue<void> {
-  if (demands.length > FEW) return eachInTurns(job, demands, work);
-  for (const demand of demands) work(demand);
+function withEach<One>(job: Job, all: readonly One[], work: (one: One) => void): PromiseOrValue<void> {
+  if (all.length > FEW) return eachInTurns(job, all, work);
+  for (const one of all) work(one);
+}
+
+/** True if the entry may stand in while the service fails. */
+function isUsable({ demand, entry }: Reading, { cache: { freshness, now } }: Meeting): boolean {
+  const usableMs = freshness.ttlMs + freshness.staleMs;
+  return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
 }
 
 /** Returns expired rows in place of a failure if they may be served. */
-function staleOr(failure: Error, demand: CachedDemand, sending: Sending, cache: FiguresCache): Outcome {
-  const { entry } = demand;
-  if (entry === undefined || !isUsable(demand, cache) || !isBetterOld(failure)) return failure;
+function staleOr(failure: Error, reading: Reading, meeting: Meeting): Outcome {
+  const { entry } = reading;
+  const { sending, cache } = meeting;
+  if (entry === undefined || !isUsable(reading, meeting) || !isBetterOld(failure)) return failure;
   billStale(sending.bill, observations.route, failure, entry.atMs, cache.now());
   for (const row of entry.rows) sending.onStale?.(row, failure.code);
   return entry.rows;

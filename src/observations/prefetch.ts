@@ -70,9 +70,7 @@ export function createPrefetch(
         // Ranges are asked for only if whole series take more calls: they join none.
         if (years !== null) continue;
         asked.delete(demand.key);
-        // A demand with its entry would retain that.
-        const isPlain = demand.key === demand.name && !('entry' in demand);
-        const whole = isPlain ? demand : demandFor(mode, countryCode, metricKey);
+        const whole = demand.key === demand.name ? demand : demandFor(mode, countryCode, metricKey);
         asked.set(demand.key, { demand: whole, askedAtMs: nowMs, checkedAtMs: checkedAtMs[i] as number });
         if (asked.size > MAX_DEMANDS) asked.delete(asked.keys().next().value ?? '');
       }

@@ -3,7 +3,7 @@ import { cachedFiguresStage, type Revalidation } from '../../src/observations/ca
 import type { FiguresParts } from '../../src/observations/client.ts';
 import type { ObservationEntry } from '../../src/observations/entry-reader.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
-import { type Demand, demandFor } from '../../src/observations/planner/demand.ts';
+import { type Demand, demandFor, yearRange } from '../../src/observations/planner/demand.ts';
 import { createPrefetch, type Prefetch } from '../../src/observations/prefetch.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { Failure } from '../../src/shared/errors.ts';
@@ -94,6 +94,24 @@ describe('what is held', () => {
     expect(outcomes).toEqual({ KE: rows, [`NG ${TTL_MS}`]: DOWN, GH: DOWN });
     expect(stale).toEqual(['UPSTREAM_UNAVAILABLE']);
     expect(bill.stale).toMatchObject([{ answers: 1, code: 'UPSTREAM_UNAVAILABLE' }]);
+  });
+
+  it('what is held of some years does not stand in for the whole series while the service fails', async () => {
+    const years = yearRange(2020, null);
+    const [ofYears, whole] = [
+      demandFor('series', 'KE', 'm', undefined, years),
+      demandFor('series', 'KE', 'm'),
+    ];
+    const old = { ...entryOf(await rowsOf(1), 2 * TTL_MS), years };
+    const { stage } = open(
+      { KE: DOWN },
+      {},
+      {
+        entries: { ...NO_ENTRIES, read: async () => new Map([[ofYears.key, old]]) },
+      },
+    );
+    const outcomes = await stage([ofYears, whole], sendingFor());
+    expect([outcomes.get(ofYears.name), outcomes.get(whole.name)]).toEqual([old.rows, DOWN]);
   });
 
   it('what is held is served at once while the service is down, where all of it may be', async () => {
