@@ -1,7 +1,7 @@
 /** The contract of a store outside this process, and the parts that several kinds of stores share. */
 
 import type { KeyvStorageEntry } from 'keyv';
-import type { Leases, Note, SharedCounters, TakenState } from './store.ts';
+import type { Leases, Note, SharedCounters } from './store.ts';
 
 export type OnError = (error: unknown) => void;
 
@@ -44,22 +44,4 @@ export function noteIn(text: string | null | undefined): Note | null {
   } catch {
     return null;
   }
-}
-
-/**
- * Milliseconds for which a name is marked as fetched: longer than it takes from a look at the store to a call, so that
- * a process that looked too early finds the value after all.
- */
-export const FETCHED_MS = 3_000;
-
-export function awayState(holder: string): TakenState {
-  return `away ${holder}`;
-}
-
-export function fetchedState(holder: string): TakenState {
-  return `fetched ${holder}`;
-}
-
-export function isAway(state: string | null): boolean {
-  return state?.startsWith('away ') ?? false;
 }

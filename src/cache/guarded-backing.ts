@@ -134,9 +134,9 @@ export function guardedBacking(
     note: (account, note) => attempt('count', counting, () => sharedCounters.note(account, note), undefined),
   };
   const leased: Leases | null = leases && {
-    take: (lease, terms) => attempt('lease', bounded, () => leases.take(lease, terms), null),
+    take: (lease) => attempt('lease', bounded, () => leases.take(lease), null),
     look: (group, names) => attempt('look at leases', bounded, () => leases.look(group, names), null),
-    end: (lease, isFetched) => attempt('lease', ending, () => leases.end(lease, isFetched), undefined),
+    end: (lease) => attempt('lease', ending, () => leases.end(lease), undefined),
   };
 
   return {

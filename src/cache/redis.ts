@@ -1,16 +1,8 @@
 import { createClient } from '@redis/client';
 import { settingsError } from '../config/config.ts';
 import { LATE, within } from '../shared/async/within.ts';
-import {
-  awayState,
-  type Backing,
-  FETCHED_MS,
-  fetchedState,
-  isAway,
-  MONTH_RETENTION_MS,
-  noteIn,
-} from './backing.ts';
-import type { CounterSnapshot, LeaseState, Leases, SharedCounters, Window } from './store.ts';
+import { type Backing, MONTH_RETENTION_MS, noteIn } from './backing.ts';
+import type { CounterSnapshot, Leases, SharedCounters, Window } from './store.ts';
 
 /** Retention of counters of a minute, in milliseconds: longer than it lasts. */
 const MINUTE_RETENTION_MS = 120_000;
@@ -193,26 +185,23 @@ function countersIn(client: Connection, namespace: string): SharedCounters {
   };
 }
 
-/** Does the same as `statesOf` of SQLite's leases, atomically. */
-const LEASE = `
-local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
-for i, state in ipairs(held) do
-  if ARGV[3] == 'whole' and state and string.sub(state, 1, 5) == 'away ' then free = 'free' end
-end
+/** Leases that the holder has already, since it asks again, are taken once more. */
+const TAKE_LEASES = `
+local taken = {}
 for i, key in ipairs(KEYS) do
-  if not held[i] or held[i] == ARGV[3 + i] then
-    if free == 'own' then redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
-    states[i] = free
-  else states[i] = held[i] end
+  local holder = redis.call('GET', key)
+  taken[i] = 0
+  if not holder or holder == ARGV[1] then
+    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+    taken[i] = 1
+  end
 end
-return states
+return taken
 `;
 
-const END = `
+const END_LEASES = `
 for _, key in ipairs(KEYS) do
-  if redis.call('GET', key) == ARGV[1] then
-    if ARGV[2] == '' then redis.call('DEL', key) else redis.call('SET', key, ARGV[2], 'PX', ARGV[3]) end
-  end
+  if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
 end
 `;
 
@@ -223,45 +212,29 @@ function leasesIn(client: Connection, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
   /** All parts are sent at once, so they take one round trip. */
-  const inParts = <T>(names: readonly string[], run: (some: readonly string[], from: number) => Promise<T>) =>
+  const inParts = <T>(
+    group: string,
+    names: readonly string[],
+    run: (keys: string[]) => Promise<T>,
+  ): Promise<T[]> =>
     Promise.all(
-      Array.from({ length: Math.ceil(names.length / NAMES_A_SCRIPT) }, (_, part) => {
-        const from = part * NAMES_A_SCRIPT;
-        return run(names.slice(from, from + NAMES_A_SCRIPT), from);
-      }),
+      Array.from({ length: Math.ceil(names.length / NAMES_A_SCRIPT) }, (_, part) =>
+        run(keysOf(group, names.slice(part * NAMES_A_SCRIPT, (part + 1) * NAMES_A_SCRIPT))),
+      ),
     );
-  const end = (group: string, names: readonly string[], args: string[]) =>
-    inParts(names, (some) => client.eval(END, { keys: keysOf(group, some), arguments: args }));
   return {
-    async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
-      const overridden = passedOver.map((state) => state ?? '');
-      const parts = await inParts(names, (some, from) =>
-        client.eval(LEASE, {
-          keys: keysOf(group, some),
-          arguments: [
-            awayState(holder),
-            String(lifeMs),
-            isWhole ? 'whole' : 'part',
-            ...overridden.slice(from, from + some.length),
-          ],
-        }),
+    async take({ group, names, holder, lifeMs }) {
+      const parts = await inParts(group, names, (keys) =>
+        client.eval(TAKE_LEASES, { keys, arguments: [holder, String(lifeMs)] }),
       );
-      const states = parts.flat() as LeaseState[];
-      // Each script knows its own names alone. If others are fetching some of the batch, nothing of it is taken.
-      if (!isWhole || parts.length < 2 || !states.some(isAway)) return states;
-      await end(
-        group,
-        names.filter((_, i) => states[i] === 'own'),
-        [awayState(holder), '', '0'],
-      );
-      return states.map((state) => (state === 'own' ? 'free' : state));
+      return parts.flat().map((taken) => taken === 1);
     },
     async look(group, names) {
-      const parts = await inParts(names, (some) => client.mGet(keysOf(group, some)));
-      return parts.flat().map(isAway);
+      const parts = await inParts(group, names, (keys) => client.mGet(keys));
+      return parts.flat().map((holder) => holder !== null);
     },
-    async end({ group, names, holder }, isFetched) {
-      await end(group, names, [awayState(holder), isFetched ? fetchedState(holder) : '', String(FETCHED_MS)]);
+    async end({ group, names, holder }) {
+      await inParts(group, names, (keys) => client.eval(END_LEASES, { keys, arguments: [holder] }));
     },
   };
 }

@@ -1,27 +1,8 @@
 import { settingsError } from '../config/config.ts';
 import { messageOf } from '../shared/errors.ts';
-import {
-  awayState,
-  type Backing,
-  FETCHED_MS,
-  fetchedState,
-  isAway,
-  MONTH_RETENTION_MS,
-  noteIn,
-  type OnError,
-  type Peek,
-} from './backing.ts';
+import { type Backing, MONTH_RETENTION_MS, noteIn, type OnError, type Peek } from './backing.ts';
 import { isPassing, loadSqlite, SqliteFile } from './sqlite-file.ts';
-import type {
-  CounterSnapshot,
-  LeaseState,
-  Leases,
-  LeaseTerms,
-  Note,
-  SharedCounters,
-  TakenState,
-  Window,
-} from './store.ts';
+import type { CounterSnapshot, Leases, Note, SharedCounters, Window } from './store.ts';
 
 /** Milliseconds that work waits for another process. */
 const PATIENCE_MS = 100;
@@ -229,44 +210,23 @@ function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolea
 }
 
 function leasesIn(file: SqliteFile): Leases {
-  const select = file.prepare('SELECT holder AS state FROM leases WHERE name = ? AND expires > ?');
-  const insert = file.prepare(
-    'INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires',
+  const take = file.prepare(
+    'INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires WHERE holder = excluded.holder OR expires <= ? RETURNING 1',
   );
-  const remove = file.prepare('DELETE FROM leases WHERE name = ?');
+  const look = file.prepare('SELECT 1 FROM leases WHERE name = ? AND expires > ?');
+  const end = file.prepare('DELETE FROM leases WHERE name = ? AND holder = ?');
   const keyOf = (group: string, name: string) => `${group} ${name}`;
-  const stateOf = (group: string, name: string) =>
-    (select.get(keyOf(group, name), Date.now())?.state as TakenState | undefined) ?? null;
-  const write = (group: string, name: string, state: TakenState, lifeMs: number) =>
-    insert.run(keyOf(group, name), state, Date.now() + lifeMs);
   return {
-    take: ({ group, names, holder, lifeMs }, terms) =>
+    take: ({ group, names, holder, lifeMs }) =>
       file.atOnce(() => {
-        const states = statesOf(
-          names.map((name) => stateOf(group, name)),
-          terms,
-        );
-        for (const [i, name] of names.entries())
-          if (states[i] === 'own') write(group, name, awayState(holder), lifeMs);
-        return states;
+        const nowMs = Date.now();
+        return names.map((name) => take.get(keyOf(group, name), holder, nowMs + lifeMs, nowMs) !== undefined);
       }),
-    look: (group, names) => file.work(() => names.map((name) => isAway(stateOf(group, name)))),
-    end: ({ group, names, holder }, isFetched) =>
+    look: (group, names) =>
+      file.work(() => names.map((name) => look.get(keyOf(group, name), Date.now()) !== undefined)),
+    end: ({ group, names, holder }) =>
       file.atOnce(() => {
-        for (const name of names) {
-          if (stateOf(group, name) !== awayState(holder)) continue;
-          if (isFetched) write(group, name, fetchedState(holder), FETCHED_MS);
-          else remove.run(keyOf(group, name));
-        }
+        for (const name of names) end.run(keyOf(group, name), holder);
       }),
   };
-}
-
-/** Returns the states of names for one who wants them: those that are `own` are to be taken. */
-function statesOf(
-  takenStates: readonly (TakenState | null)[],
-  { passedOver, isWhole }: LeaseTerms,
-): readonly LeaseState[] {
-  const free = isWhole && takenStates.some(isAway) ? 'free' : 'own';
-  return takenStates.map((state, i) => (state === null || state === passedOver[i] ? free : state));
 }

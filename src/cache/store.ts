@@ -79,23 +79,12 @@ export interface Note {
  * for the answer. A lease ends by itself if its holder is lost.
  */
 export interface Leases {
-  /** Takes the leases that nobody has; returns the states by the places of the names, null if they can't be known. */
-  take(lease: Lease, terms: LeaseTerms): Promise<readonly LeaseState[] | null>;
-  /** Returns, by the places of the names, if others are still fetching them; null if that can't be known. */
+  /** Takes the leases that nobody else has; returns, by the places of the names, if it could; null if that can't be known. */
+  take(lease: Lease): Promise<readonly boolean[] | null>;
+  /** Returns, by the places of the names, if somebody has their leases; null if that can't be known. */
   look(group: string, names: readonly string[]): Promise<readonly boolean[] | null>;
-  /** Ends leases of the holder. If the values lie in the store by now, the names say so for some seconds. */
-  end(lease: Lease, isFetched: boolean): Promise<void>;
-}
-
-export interface LeaseTerms {
-  /**
-   * By the places of the names: a state that doesn't keep a name from being taken, since the value that its holder has
-   * fetched has been looked at and wasn't enough. Another holder's name is in another state. Null if nothing has been
-   * looked at.
-   */
-  readonly passedOver: readonly (TakenState | null)[];
-  /** True if nothing is to be taken while others are fetching some of the names. */
-  readonly isWhole: boolean;
+  /** Ends leases of the holder. */
+  end(lease: Lease): Promise<void>;
 }
 
 export interface Lease {
@@ -104,12 +93,6 @@ export interface Lease {
   readonly holder: string;
   readonly lifeMs: number;
 }
-
-/** With the holder, who is `away` to fetch the value, or has `fetched` it into the store a moment ago. */
-export type TakenState = `${'away' | 'fetched'} ${string}`;
-
-/** `own`: was taken. `free`: could have been. */
-export type LeaseState = 'own' | 'free' | TakenState;
 
 export interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { awayState, fetchedState, isAway } from '../cache/backing.ts';
-import type { Lease, LeaseState, Leases, TakenState } from '../cache/store.ts';
+import type { Lease, Leases } from '../cache/store.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import { untilAborted } from '../shared/async/turns.ts';
 import type { InFlight, TenantCache } from './tenant-cache.ts';
@@ -17,23 +16,17 @@ const RENEWAL_MS = 150;
 /** A batch of more names is not leased: it takes its time to plan and to fetch anyway. */
 const MAX_NAMES_TOGETHER = 5_000;
 
-/**
- * The longest wait, in milliseconds, of a name that nobody fetches while others are fetching the rest of the batch:
- * mostly they have been asked for the same, and are about to fetch this too. And the wait as a share of a fetch's usual
- * time, so that it is not felt beside the fetch.
- */
-const MAX_WAIT_MS = 250;
-const WAIT_SHARE = 0.25;
-
-/** Weight of the newest fetch in the moving average. */
-const NEWEST_SHARE = 0.2;
-
 /** The first and the longest pause between looks at what others fetch; each is half as long again as the last. */
 const FIRST_LOOK_MS = 10;
 const MAX_LOOK_MS = 50;
 
-/** Names that others had leased before, with the state of each once these have fetched it. */
-type Seen = Map<string, TakenState>;
+/** Names of which this process has the leases: those that it found after all, and those that it has to fetch. */
+interface Taken {
+  readonly found: ReadonlySet<string>;
+  readonly lacking: ReadonlySet<string>;
+}
+
+const NOTHING: Taken = { found: new Set(), lacking: new Set() };
 
 /** @param maxWaitMs the longest wait for others */
 export function createInFlight(
@@ -42,105 +35,92 @@ export function createInFlight(
   clock: Clock,
   maxWaitMs: number,
 ): InFlight {
-  /** States of the names that this process fetches or is about to. */
-  const pending = new Map<string, Promise<LeaseState>>();
-  /** Milliseconds that a fetch usually takes. */
-  let usualMs = MAX_WAIT_MS / WAIT_SHARE;
+  /** By group and name, what this process has taken of it, or is about to take. */
+  const pending = new Map<string, Promise<Taken>>();
 
-  /** Takes leases of the names that this process doesn't have already; returns the state of each name. */
-  async function take(group: string, names: readonly string[], seen: Seen, isWhole: boolean) {
-    const pendingStates = names.map((name) => pending.get(`${group} ${name}`));
-    const asked = names.filter((_, i) => pendingStates[i] === undefined);
-    const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
-    const passedOver = asked.map((name) => seen.get(name) ?? null);
-    const taking = asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole });
-    for (const [i, name] of asked.entries()) {
-      pending.set(
-        `${group} ${name}`,
-        taking.then((states) => states?.[i] ?? 'own'),
-      );
+  /** Takes the leases that nobody has, and looks for values once more: others may have fetched them meanwhile. */
+  async function take(lease: Lease, { takeOver }: WantedNames): Promise<Taken> {
+    const taken = lease.names.length === 0 ? [] : await leases.take(lease);
+    // Without the store each fetches for itself.
+    if (taken === null) return { found: new Set(), lacking: new Set(lease.names) };
+    const own = lease.names.filter((_, i) => taken[i]);
+    let lacking: ReadonlySet<string> = new Set();
+    let found: readonly string[] = [];
+    try {
+      if (own.length > 0) lacking = new Set(await takeOver(own));
+    } finally {
+      found = own.filter((name) => !lacking.has(name));
+      if (found.length > 0) void leases.end({ ...lease, names: found });
     }
-    const states = await taking;
-    for (const [i, name] of asked.entries()) if (states?.[i] !== 'own') pending.delete(`${group} ${name}`);
-    const stateOf = new Map<string, LeaseState>();
-    for (const [i, name] of names.entries()) {
-      const mine = pendingStates[i];
-      if (mine !== undefined) stateOf.set(name, await mine);
-    }
-    // Without the store each fetches for itself. A lease whose reply was lost may have been taken, so it is ended as well.
-    for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
-    const leasedNames = states === null ? asked : asked.filter((_, i) => states[i] === 'own');
-    return { stateOf, leased: { ...lease, names: leasedNames } };
+    return { found: new Set(found), lacking };
   }
 
-  /** Returns a function that stops it. */
+  /** Returns a function that ends the lease: not before the values are stored, since others look for them then. */
   function startRenewing(lease: Lease): () => void {
-    const passedOver = lease.names.map(() => awayState(lease.holder));
     let cancel = () => {};
     const wait = () => {
       cancel = clock.after(RENEWAL_MS, () => {
-        void leases.take(lease, { passedOver, isWhole: false });
+        void leases.take(lease);
         wait();
       });
     };
     wait();
-    return () => cancel();
+    const end = () => {
+      cancel();
+      // A lease whose reply was lost may have been taken, so it is ended as well.
+      void leases.end(lease);
+    };
+    return () => void cache.landed().then(end, end);
   }
 
-  async function fetchLeased(wanted: WantedNames, names: readonly string[], lease: Lease): Promise<void> {
-    const isLeased = lease.names.length > 0;
-    const stopRenewing = isLeased ? startRenewing(lease) : () => {};
-    const startedMs = performance.now();
-    let isFetched = false;
-    try {
-      await wanted.fetch(names);
-      isFetched = true;
-      usualMs += NEWEST_SHARE * (performance.now() - startedMs - usualMs);
-    } finally {
-      for (const name of lease.names) pending.delete(`${lease.group} ${name}`);
-      // Not before the values are stored: whoever finds the lease ended looks for them.
-      const end = () => {
-        stopRenewing();
-        void leases.end(lease, isFetched);
-      };
-      if (isLeased) void cache.landed().then(end, end);
+  /**
+   * Begins to fetch the names that nobody else is fetching. Names that this process fetches already are fetched with
+   * it, as calls in flight are shared.
+   * @param fetching takes the fetch
+   * @returns the names that others are fetching
+   */
+  async function begin(wanted: WantedNames, names: readonly string[], fetching: Promise<void>[]) {
+    const { group } = wanted;
+    const keyOf = (name: string) => `${group} ${name}`;
+    const asked = names.filter((name) => !pending.has(keyOf(name)));
+    const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
+    const taking = take(lease, wanted);
+    const settled = taking.catch(() => NOTHING);
+    for (const name of asked) pending.set(keyOf(name), settled);
+    const taken = await Promise.all(names.map((name) => pending.get(keyOf(name))));
+    const { lacking } = await settled;
+    for (const name of asked) if (!lacking.has(name)) pending.delete(keyOf(name));
+    const { found } = await taking;
+    const isMine = (name: string, i: number) => taken[i]?.lacking.has(name) === true;
+    const mine = names.filter(isMine);
+    if (mine.length > 0) {
+      const end = lacking.size > 0 ? startRenewing({ ...lease, names: [...lacking] }) : () => {};
+      fetching.push(
+        wanted.fetch(mine).finally(() => {
+          for (const name of lacking) pending.delete(keyOf(name));
+          end();
+        }),
+      );
+      // Its error is thrown at the end.
+      fetching.at(-1)?.catch(() => {});
     }
+    return names.filter((name, i) => !found.has(name) && !isMine(name, i));
   }
 
   async function together(wanted: WantedNames): Promise<void> {
     const { group, names, signal } = wanted;
-    const startedMs = performance.now();
-    const untilMs = startedMs + maxWaitMs;
-    const waitUntilMs = startedMs + Math.min(MAX_WAIT_MS, WAIT_SHARE * usualMs, maxWaitMs);
+    const untilMs = performance.now() + maxWaitMs;
     const fetching: Promise<void>[] = [];
-    const begin = (work: Promise<void>) => {
-      // Errors are thrown at the end.
-      work.catch(() => {});
-      fetching.push(work);
-    };
-    const seen: Seen = new Map();
-    let missing = names;
-    while (missing.length > 0) {
-      const isWhole = performance.now() < waitUntilMs;
-      const { stateOf, leased } = await take(group, missing, seen, isWhole);
-      const { mine, free, away, fetched } = byState(missing, stateOf);
-      if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
-      if (mine.length === missing.length) break;
-      for (const [name, state] of stateOf) if (isTaken(state)) seen.set(name, onceFetched(state));
-      // At once: values that others have fetched may be too old already.
-      const lacking = fetched.length === 0 ? [] : await wanted.takeOver(fetched);
-      missing = [...lacking, ...free, ...away];
-      if (lacking.length === 0) {
-        const overMs = free.length === 0 ? untilMs : waitUntilMs;
-        await untilOver(away, overMs, signal, clock, (still) => leases.look(group, still));
-        if (missing.length > 0) missing = await wanted.takeOver(missing);
-      }
+    for (let missing = names; missing.length > 0; ) {
+      missing = await begin(wanted, missing, fetching);
+      if (missing.length === 0) break;
+      await untilOver(missing, untilMs, signal, clock, (still) => leases.look(group, still));
+      missing = await wanted.takeOver(missing);
       // The loop may not end by itself if others fetch values that are always too old.
       signal.throwIfAborted();
-      if (performance.now() >= untilMs) {
-        if (missing.length > 0) begin(wanted.fetch(missing));
-        break;
-      }
+      if (missing.length === 0 || performance.now() < untilMs) continue;
+      fetching.push(wanted.fetch(missing));
+      break;
     }
     await Promise.all(fetching);
   }
@@ -149,17 +129,6 @@ export function createInFlight(
     cache,
     together: (wanted) =>
       wanted.names.length > MAX_NAMES_TOGETHER ? wanted.fetch(wanted.names) : together(wanted),
-  };
-}
-
-function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
-  const where = (isIt: (state: LeaseState) => boolean) =>
-    names.filter((name) => isIt(states.get(name) ?? 'own'));
-  return {
-    mine: where((state) => state === 'own'),
-    free: where((state) => state === 'free'),
-    away: where(isAway),
-    fetched: where((state) => isTaken(state) && !isAway(state)),
   };
 }
 
@@ -180,13 +149,4 @@ async function untilOver(
     if (states === null) return;
     away = away.filter((_, i) => states[i]);
   }
-}
-
-function isTaken(state: LeaseState): state is TakenState {
-  return state !== 'own' && state !== 'free';
-}
-
-/** Returns the state of a name once its present holder has fetched it. */
-function onceFetched(state: TakenState): TakenState {
-  return fetchedState(state.slice(state.indexOf(' ') + 1));
 }

@@ -22,12 +22,12 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
     ...leases,
     async look(...asked) {
       const seen = await leases.look(...asked);
-      await leases.end(lease, true);
+      await leases.end(lease);
       return seen;
     },
   };
   const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
-  await leases.take(lease, { passedOver: [null], isWhole: false });
+  await leases.take(lease);
   const [others, own] = [await rowsOf(1), await rowsOf(2)];
   const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => true };
   const { next, asked } = nextFrom({ KE: own });

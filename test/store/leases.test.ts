@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../src/cache/open-store.ts';
-import type { Leases, TakenState } from '../../src/cache/store.ts';
+import type { Leases } from '../../src/cache/store.ts';
 import { createInFlight } from '../../src/keys/in-flight.ts';
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import { type Clock, systemClock } from '../../src/shared/async/clock.ts';
@@ -34,47 +34,36 @@ const lease = (holder: string, names: readonly string[], lifeMs = 60_000, group 
   holder,
   lifeMs,
 });
-const part = (names: readonly string[]) => ({ passedOver: names.map(() => null), isWhole: false });
 
 describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRedis))(
   'leases in %s',
   ([, open]) => {
-    it('leases are taken once, by group and name, and tell what was fetched', async () => {
+    it('leases are taken once, by group and name, until their holder ends them', async () => {
       const { leases, close } = await open();
       const names = ['a', 'b', 'c'];
-      expect(await leases.take(lease('x', ['a', 'b']), part(names))).toEqual(['own', 'own']);
-      expect(await leases.take(lease('y', names), { ...part(names), isWhole: true })).toEqual([
-        'away x',
-        'away x',
-        'free',
-      ]);
-      expect(await leases.take(lease('y', names), part(names))).toEqual(['away x', 'away x', 'own']);
-      expect(await leases.take(lease('y', ['a'], 60_000, 'two'), part(['a']))).toEqual(['own']);
+      expect(await leases.take(lease('x', ['a', 'b']))).toEqual([true, true]);
+      expect(await leases.take(lease('y', names))).toEqual([false, false, true]);
+      // The holder renews its own.
+      expect(await leases.take(lease('x', names))).toEqual([true, true, false]);
+      expect(await leases.take(lease('y', ['a'], 60_000, 'two'))).toEqual([true]);
       expect(await leases.look('one', ['a', 'b', 'c', 'd'])).toEqual([true, true, true, false]);
       // Ends no lease of another one.
-      await leases.end(lease('y', ['a']), false);
-      await leases.end(lease('x', ['a']), true);
-      await leases.end(lease('x', ['b']), false);
-      expect(await leases.look('one', names)).toEqual([false, false, true]);
-      expect(await leases.take(lease('z', ['a', 'b']), part(names))).toEqual(['fetched x', 'own']);
-      const again = (passedOver: TakenState) =>
-        leases.take(lease('z', ['a']), { passedOver: [passedOver], isWhole: true });
-      // Looks first at entries that somebody else has fetched since.
-      expect(await again('fetched w')).toEqual(['fetched x']);
-      expect(await again('fetched x')).toEqual(['own']);
+      await leases.end(lease('y', ['a']));
+      await leases.end(lease('x', ['b']));
+      expect(await leases.look('one', names)).toEqual([true, false, true]);
+      expect(await leases.take(lease('z', ['a', 'b']))).toEqual([false, true]);
       await close();
     });
 
     it('leases end by themselves, and may be many', async () => {
       const { leases, close } = await open();
       const names = Array.from({ length: 1_200 }, (_, i) => `n${i}`);
-      expect(new Set(await leases.take(lease('x', names, 50), part(names)))).toEqual(new Set(['own']));
+      expect(new Set(await leases.take(lease('x', names, 50)))).toEqual(new Set([true]));
       await expect.poll(() => leases.look('one', names)).toEqual(names.map(() => false));
-      expect(await leases.take(lease('y', ['n7', 'n1199']), part(names))).toEqual(['own', 'own']);
-      // All names of a batch are judged together, however many they are.
-      const states = await leases.take(lease('z', names), { ...part(names), isWhole: true });
-      expect(new Set(states)).toEqual(new Set(['free', 'away y']));
-      expect(await leases.look('one', ['n8', 'n600'])).toEqual([false, false]);
+      expect(await leases.take(lease('y', ['n7', 'n1199']))).toEqual([true, true]);
+      const taken = await leases.take(lease('z', names));
+      expect(names.filter((_, i) => !taken?.[i])).toEqual(['n7', 'n1199']);
+      expect(await leases.look('one', ['n8', 'n600'])).toEqual([true, true]);
       await close();
     });
   },
@@ -133,7 +122,7 @@ describe('what is in flight', () => {
   it('what is in flight is fetched by one where what both have looked at is too old', async () => {
     const leases = createLeases();
     const fetches: string[] = [];
-    let version = 1;
+    let version = 0;
     const open = (who: string, readMs: number) => {
       const inFlight = inFlightOver(leases);
       return (wanted: number) =>
@@ -152,27 +141,18 @@ describe('what is in flight', () => {
           },
         });
     };
-    // The one has fetched by the time that the other has seen that its entry is too old.
     const [quick, slow] = [open('quick', 1), open('slow', 100)];
     await quick(1);
     await Promise.all([slow(2), quick(2)]);
-    expect(fetches).toEqual(['quick: 1', 'quick: 2']);
+    expect(fetches).toEqual(['quick: 1', 'slow: 2']);
   });
 
-  it('what is in flight has the rest of a batch wait for a moment, since others are about to fetch that too', async () => {
-    const { open, fetches } = scene();
-    const [one, other] = [open('one'), open('other')];
-    const first = one(['a', 'b'], 100);
-    const second = other(['a', 'b', 'c', 'd']);
-    await clock.sleep(30);
-    await Promise.all([first, second, one(['c', 'd'], 100)]);
-    expect(fetches).toEqual(['one: a b', 'one: c d']);
-  });
-
-  it('what is in flight has the rest fetched soon where others do not', async () => {
+  it('what is in flight has the rest of a batch fetched at once', async () => {
     const { open, fetches } = scene();
     const others = open('one')(['a'], 2_000);
     const rest = open('other')(['a', 'b']);
+    await clock.sleep(100);
+    expect(fetches).toHaveLength(2);
     await others;
     expect(fetches).toEqual(['one: a', 'other: b']);
     await rest;
@@ -189,18 +169,6 @@ describe('what is in flight', () => {
     const rest = other(['a', 'old']);
     await clock.sleep(500);
     expect(fetches).toEqual(['one: a', 'other: old']);
-    await Promise.all([others, rest]);
-  });
-
-  it('what is in flight has the rest wait for less than a fetch takes', async () => {
-    const { open, fetches } = scene();
-    const [one, other] = [open('one'), open('other')];
-    for (let i = 0; i < 10; i += 1) await other([`known ${i}`], 50);
-    fetches.length = 0;
-    const others = one(['a'], 1_000);
-    const rest = other(['a', 'b']);
-    await clock.sleep(200);
-    expect(fetches).toEqual(['one: a', 'other: b']);
     await Promise.all([others, rest]);
   });
 
@@ -230,7 +198,7 @@ describe('what is in flight', () => {
     // Takes from a process the means to renew or end its leases.
     Object.assign(killed, { ...leases, end: async () => {} });
     let isAlive = true;
-    const take: Leases['take'] = async (lease, terms) => (isAlive ? leases.take(lease, terms) : null);
+    const take: Leases['take'] = async (lease) => (isAlive ? leases.take(lease) : null);
     const lost = inFlightOver({ ...killed, take });
     void lost.together({
       group: 'key',
@@ -251,8 +219,8 @@ describe('what is in flight', () => {
     const { open, fetches, leases, stored } = scene();
     const deaf = inFlightOver({
       ...leases,
-      async take(lease, terms) {
-        await leases.take(lease, terms);
+      async take(lease) {
+        await leases.take(lease);
         return null;
       },
     });
@@ -273,19 +241,15 @@ describe('what is in flight', () => {
   });
 
   /** A store in which each look finds a name that somebody else has just fetched. */
-  const fetchedAgain = (look: () => void): Leases => {
-    let times = 0;
-    return {
-      async take({ names }) {
-        look();
-        await clock.sleep(1);
-        times += 1;
-        return names.map(() => `fetched by ${times}` as const);
-      },
-      look: async (_group, names) => names.map(() => false),
-      async end() {},
-    };
-  };
+  const fetchedAgain = (look: () => void): Leases => ({
+    async take({ names }) {
+      look();
+      await clock.sleep(1);
+      return names.map(() => false);
+    },
+    look: async (_group, names) => names.map(() => false),
+    async end() {},
+  });
 
   it('what is in flight is waited for no longer than may be where others fetch it again and again, each time too old', async () => {
     const fetches: string[] = [];
