@@ -1,4 +1,3 @@
-import { createObjectMemo } from '../cache/lru.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import { refusalFor } from '../service/failed-answers.ts';
 import type { Sending } from '../service/sending.ts';
@@ -6,43 +5,42 @@ import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { noRows } from './absences.ts';
 import {
-  cellsOf,
   type FetchedRows,
   NONE_WHOLE,
   NOT_WHOLE,
-  type Refusal,
   type Repair,
   type RepairMeans,
   settleAs,
   settlingFailures,
   sum,
   type Task,
-  type Unproven,
-} from './data-calls.ts';
-import type { Pair, Rectangle } from './planner/demand.ts';
+} from './called.ts';
+import { isRouteAnswering, type Refusal, type Reply } from './data-calls.ts';
+import { cellsOf, type Pair, type Rectangle } from './planner/demand.ts';
 import type { Dimension, Learned } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
+import { meantBy, saysUnknown } from './refusal-words.ts';
 import { allNamesIn, type NamedList } from './whole-lists.ts';
 
 /** From so many suspects on, the service's own list finds the unknown names in fewer calls than a bisection. */
 const MANY_SUSPECTS = 3;
 
+/** A search for the names that a call was refused for. */
 interface Search extends RepairMeans {
   readonly sending: Sending;
-  readonly found: Found;
+  /** Parts that got a 404 which names nothing: the service doesn't have them, unless it was a moment's. */
+  readonly unproven: Unproven[];
 }
 
-/** What the searches of one fetch have found out, whichever of its calls was refused. */
-interface Found {
-  /** Number of further refusals that may be bisected; undefined before the first. */
-  refusalsLeft?: number;
-  /** The service's own lists of names, once loaded; null for one that can't be had. */
-  readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
-  /** True while the last refusal was of a call with years, and its message didn't mention them. */
-  isRefusedWithYears: boolean;
+interface Unproven {
+  readonly part: Task;
+  readonly refusal: Refusal;
+  readonly stray: Failure;
+  /** Names to cache as refused once it is proven. */
+  readonly names: readonly string[];
+  /** True if the service's own list lacks them, too. */
+  readonly isUnlisted: boolean;
 }
-
-const ofFetches = createObjectMemo<Found>('found of refused names');
 
 /**
  * Finds the names that a call was refused for, by the service's message or by a bisection, and fetches the others. If
@@ -50,86 +48,77 @@ const ofFetches = createObjectMemo<Found>('found of refused names');
  */
 export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
   const { arrived } = task;
-  const found = ofFetches.of(arrived) ?? ofFetches.put(arrived, { lists: {}, isRefusedWithYears: false });
-  const search: Search = { ...means, sending, found };
-  const { learned } = means;
-  const meant = meantBy(refusal, task.rectangle, learned);
-  const unknown = meant?.unknown ?? [];
-  const isError = refusal.outcome instanceof Error;
-  const isForYears = /year/i.test(refusal.detail);
-  if (task.years !== null && (isForYears || unknown.length === 0)) {
-    // A 404 may mean no rows in these years; whole series may have some.
-    if (isError) learned.learn({ yearsParam: 'refused' });
-    if (isError) found.isRefusedWithYears = !isForYears;
-    return task.replan(task.pairs, inWhole(task.pairs, means));
-  }
-  // Whole series are refused too, so the years were not the reason.
-  if (isError && found.isRefusedWithYears) learned.learn({ yearsParam: 'unknown' });
-  if (isError) found.isRefusedWithYears = false;
-  if (meant !== null) {
-    if (isError || saysUnknown(refusal.detail)) cacheRefusal(unknown, task, refusal, search, true);
-    settlePairs(task, task.pairs.filter(meant.has), refusal, search, unknown);
-    const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
-    return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
-  }
-  // A part of a call that is being bisected: whoever began that settles what remains unproven.
-  if (task.unproven !== undefined) return bisect(task, refusal, search);
-  const unproven: Unproven[] = [];
+  const search: Search = { ...means, sending, unproven: [] };
   const answersBefore = arrived.answers;
-  const fetched = [await bisect({ ...task, unproven }, refusal, search)];
+  const fetched = [await fetchOthers(task, refusal, search)];
   const isAnswered =
-    unproven.length === 0 || arrived.answers > answersBefore || (await isProvenPairAnswered(search, sending));
-  for (const part of unproven) fetched.push(await fetchAgain(part, isAnswered, search));
+    search.unproven.length === 0 ||
+    arrived.answers > answersBefore ||
+    (await isRouteAnswering(means, sending));
+  for (const one of search.unproven) fetched.push(await fetchAgain(one, isAnswered, search));
   return sum(fetched);
 };
+
+/** Settles what a refusal is known to mean, and fetches the others: those that the message doesn't name, or halves. */
+function fetchOthers(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
+  const meant = meantBy(refusal, task.rectangle, search.learned);
+  const unknown = meant?.unknown ?? [];
+  if (isForYears(task, refusal, unknown, search)) return task.replan(task.pairs, inWhole(task.pairs, search));
+  if (meant === null) return bisect(task, refusal, search);
+  if (refusal.outcome instanceof Error || saysUnknown(refusal.detail))
+    cacheRefusal(unknown, task, refusal, search, true);
+  settlePairs(task, task.pairs.filter(meant.has), refusal, search, unknown);
+  const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
+  return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
+}
+
+/** True if whole series may be answered where some of their years were not. */
+function isForYears(
+  { years, arrived: { refusals } }: Task,
+  { outcome, detail }: Refusal,
+  unknown: readonly string[],
+  { learned }: Search,
+): boolean {
+  const isError = outcome instanceof Error;
+  const isNamed = /year/i.test(detail);
+  // A 404 may mean no rows in these years.
+  const isForThem = years !== null && (isNamed || unknown.length === 0);
+  if (isError && isForThem) learned.learn({ yearsParam: 'refused' });
+  // Whole series are refused too, so the years were not the reason.
+  else if (isError && refusals.mayBeForYears) learned.learn({ yearsParam: 'unknown' });
+  if (isError) refusals.mayBeForYears = isForThem && !isNamed;
+  return isForThem;
+}
 
 /**
  * Repeats a call that got a 404 which names nothing, once the route has answered another: only then is it about what was
  * asked for, and not about a moment without the route.
  */
-async function fetchAgain(
+function fetchAgain(
   { part, refusal, stray, names, isUnlisted }: Unproven,
   isAnswered: boolean,
   search: Search,
 ): Promise<FetchedRows> {
   const { calls, sending, receive } = search;
-  const { unproven: _, ...task } = part;
   if (!isAnswered) {
-    settleAs(task, task.pairs, stray);
-    return NONE_WHOLE;
+    settleAs(part, part.pairs, stray);
+    return Promise.resolve(NONE_WHOLE);
   }
-  return settlingFailures(task, async () => {
-    const reply = isUnlisted ? refusal : await calls.askFor(task, sending);
-    if (!reply.isRefused) return receive(task, reply, sending);
-    if (reply.stray === undefined) return bisected(task, reply, sending, search);
-    cacheRefusal(names, task, reply, search);
-    settlePairs(task, task.pairs, reply, search);
+  return settlingFailures(part, async () => {
+    const reply = isUnlisted ? refusal : await calls.askFor(part, sending);
+    if (!reply.isRefused) return receive(part, reply, sending);
+    if (reply.stray === undefined) return bisected(part, reply, sending, search);
+    cacheRefusal(names, part, reply, search);
+    settlePairs(part, part.pairs, reply, search);
     return NONE_WHOLE;
   });
-}
-
-/** Fetches a figure that has arrived before: after a 404 that names nothing, it shows whether the route works. */
-export async function isProvenPairAnswered(
-  { learned, calls }: Pick<RepairMeans, 'learned' | 'calls'>,
-  sending: Sending,
-): Promise<boolean> {
-  const pair = learned.figuredPair;
-  if (pair === null) return false;
-  const rectangle = { countryCodes: [pair.countryCode], metricKeys: [pair.metricKey] };
-  try {
-    const reply = await calls.ask({ mode: 'latest', rectangle }, sending);
-    return !reply.isRefused || reply.stray === undefined;
-  } catch (error) {
-    sending.signal.throwIfAborted();
-    if (error instanceof Failure) return false;
-    throw error;
-  }
 }
 
 /** Settles the pairs if it is clear which names are refused, or makes no difference; otherwise fetches halves. */
 async function bisect(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
   const { countryCodes, metricKeys } = task.rectangle;
-  const isError = refusal.outcome instanceof Error;
+  const { outcome, stray, isInferred = false } = refusal;
+  const isError = outcome instanceof Error;
   const unlisted = await unlistedIn(task, search);
   const suspects = suspectsIn(task.rectangle, search.learned);
   const all = [...suspects.countries, ...suspects.metrics];
@@ -138,49 +127,52 @@ async function bisect(task: Task, refusal: Refusal, search: Search): Promise<Fet
   const isEverywhere = (suspects.countries.length === 1 ? countryCodes : metricKeys).length === 1;
   const isSole = all.length === 1 && isEverywhere;
   const isAny = !isError || areOfOneKind;
-  const isOfUnlisted =
+  const isUnlisted =
     (unlisted.countries.length === countryCodes.length && (isAny || metricKeys.length === 1)) ||
     (unlisted.metrics.length === metricKeys.length && (isAny || countryCodes.length === 1));
-  if (isSole || isOfUnlisted || cellsOf(task.rectangle) === 1 || (all.length === 0 && !isError)) {
-    const areRefused = all.length === 1 || (isOfUnlisted && areOfOneKind);
-    const { outcome, stray, isInferred = false } = refusal;
-    if (stray !== undefined && !(isInferred && isOfUnlisted)) {
-      const refusedNames = areRefused && isInferred ? all : [];
-      task.unproven?.push({ part: task, refusal, stray, names: refusedNames, isUnlisted: isOfUnlisted });
-      return NONE_WHOLE;
-    }
-    const names = areRefused ? all : [...countryCodes, ...metricKeys];
-    const named = outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
-    if (areRefused && (isError || isInferred)) cacheRefusal(all, task, named, search);
-    settlePairs(task, task.pairs, named, search);
+  if (!isSole && !isUnlisted && cellsOf(task.rectangle) > 1 && (all.length > 0 || isError)) {
+    const { refusals } = task.arrived;
+    refusals.left ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
+    refusals.left -= 1;
+    return refusals.left < 0
+      ? giveUp(task, refusal)
+      : fetchHalves(halvesOf(task, suspects, unlisted), refusal, search);
+  }
+  const areRefused = all.length === 1 || (isUnlisted && areOfOneKind);
+  if (stray !== undefined && !(isInferred && isUnlisted)) {
+    const names = areRefused && isInferred ? all : [];
+    search.unproven.push({ part: task, refusal, stray, names, isUnlisted });
     return NONE_WHOLE;
   }
-  const { found } = search;
-  found.refusalsLeft ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
-  found.refusalsLeft -= 1;
-  if (found.refusalsLeft < 0) return giveUp(task, refusal);
-  return fetchHalves(halvesOf(task, suspects, unlisted), refusal, search);
+  const names = areRefused ? all : [...countryCodes, ...metricKeys];
+  const named = outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
+  if (areRefused && (isError || isInferred)) cacheRefusal(all, task, named, search);
+  settlePairs(task, task.pairs, named, search);
+  return NONE_WHOLE;
 }
 
 async function fetchHalves(
   { halves, isOfTrusted }: ReturnType<typeof halvesOf>,
   refusal: Refusal,
   search: Search,
-) {
-  const { calls, sending, receive, fetch } = search;
+): Promise<FetchedRows> {
+  const { calls, sending, receive } = search;
+  const take = (half: Task, reply: Reply) =>
+    settlingFailures(half, () =>
+      reply.isRefused ? fetchOthers(half, reply, search) : receive(half, reply, sending),
+    );
+  const fetch = (half: Task) =>
+    settlingFailures(half, async () => take(half, await calls.askFor(half, sending)));
   // A half without demands isn't fetched, although its answer would tell about the other half.
   const [first, second] = halves.filter(({ pairs }) => pairs.length > 0) as [Task, Task | undefined];
-  if (second === undefined) return fetch(first, sending);
+  if (second === undefined) return fetch(first);
   // Not a call to find out about `limit`: if names and limit may both be the reason, a refusal shows neither.
   const reply = await calls.askFor(first, sending, false);
-  if (!reply.isRefused) {
-    const inferred = { ...refusal, isInferred: true };
-    return sum([await receive(first, reply, sending), await bisected(second, inferred, sending, search)]);
-  }
-  const bisectFirst = () => settlingFailures(first, () => bisected(first, reply, sending, search));
+  if (!reply.isRefused)
+    return sum([await take(first, reply), await take(second, { ...refusal, isInferred: true })]);
   // Trusted names come first, since the search may be given up before the other half.
-  if (isOfTrusted) return sum([await bisectFirst(), await fetch(second, sending)]);
-  return sum([await fetch(second, sending), await bisectFirst()]);
+  if (isOfTrusted) return sum([await take(first, reply), await fetch(second)]);
+  return sum([await fetch(second), await take(first, reply)]);
 }
 
 /**
@@ -234,23 +226,23 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed 
  * The suspects that the service's own list lacks, if the list is complete. A list is loaded only if there are so many
  * suspects that it spares more calls than it takes, and once for all operations and fields that wait.
  */
-async function unlistedIn({ rectangle }: Task, search: Search): Promise<Suspects> {
-  const { learned, ask, sending, found } = search;
+async function unlistedIn({ rectangle, arrived: { refusals } }: Task, search: Search): Promise<Suspects> {
+  const { learned, ask, sending } = search;
   const suspected = (dimension: Dimension) => suspectsIn(rectangle, learned)[dimension];
   const unlistedOf = async (dimension: Dimension) => {
     if (suspected(dimension).length < MANY_SUSPECTS) return [];
-    found.lists[dimension] ??= listOrNull(
+    refusals.lists[dimension] ??= listOrNull(
       () =>
         dimension === 'countries'
           ? (sending.lists?.()?.countries() ?? ask(countries, {}, sending))
           : (sending.lists?.()?.indicators() ?? ask(indicators, {}, sending)),
       sending,
     );
-    const list = await found.lists[dimension];
+    const list = await refusals.lists[dimension];
     const all = list && allNamesIn(list, learned.figured[dimension]);
     // Most of the suspects may be refused then: a bisection can find one or two of them, not all.
     if (list != null && all === null && dimension === 'countries')
-      found.refusalsLeft ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
+      refusals.left ??= Math.ceil(Math.log2(suspected(dimension).length)) + 2;
     const unlisted = suspected(dimension).filter((name) => all?.has(name.toUpperCase()) === false);
     return unlisted.length < MANY_SUSPECTS ? [] : unlisted;
   };
@@ -267,36 +259,6 @@ async function listOrNull(ask: () => PromiseOrValue<NamedList | null>, { signal 
     signal.throwIfAborted();
     return null;
   }
-}
-
-/**
- * The pairs that the service's message singles out, by names in quotes or after a colon, and those of the names that it
- * has never answered. Null if the message names none of the call's names, or all of them.
- */
-function meantBy({ outcome, detail }: Refusal, { countryCodes, metricKeys }: Rectangle, learned: Learned) {
-  const quoted = detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g);
-  const namedText = Array.from(quoted, ([, list, name]) => list ?? name).join(' ');
-  const words = new Set(namedText.toLowerCase().split(/[^\w.-]+/));
-  const all = [...countryCodes, ...metricKeys];
-  const named = all.filter((name) => words.has(name.toLowerCase()));
-  if (named.length === 0 || named.length === all.length) return null;
-  const { countries, metrics } = learned.answered;
-  const unknown = named.filter((name) => !countries.has(name) && !metrics.has(name));
-  if (unknown.length === 0 && outcome instanceof Error) return null;
-  const isAmong = (names: readonly string[], name: string) =>
-    named.includes(name) || !names.some((one) => named.includes(one));
-  const has = ({ countryCode, metricKey }: Pair) =>
-    unknown.length > 0
-      ? unknown.includes(countryCode) || unknown.includes(metricKey)
-      : isAmong(countryCodes, countryCode) && isAmong(metricKeys, metricKey);
-  return { unknown, has };
-}
-
-/** True if a message says that a country or measure doesn't exist, rather than that it has no rows. */
-function saysUnknown(detail: string): boolean {
-  const kind = '\\b(countr(y|ies)|metrics?|indicators?|measures?)\\b';
-  const none = '\\b(not found|unknown|invalid|no such)\\b';
-  return new RegExp(`${kind}[^:]*${none}|${none}[^:]*${kind}`, 'i').test(detail);
 }
 
 /** @param isNamed true if the service's message names them */

@@ -13,7 +13,7 @@ import {
   type Repair,
   sum,
   type Task,
-} from './data-calls.ts';
+} from './called.ts';
 import type { ObservationEntries } from './entries.ts';
 import type { ObservationEntry } from './entry-reader.ts';
 import type { Fetch, FetchBatch, FetchListener, Figures, Outcome, Outcomes } from './fetch.ts';

@@ -11,12 +11,10 @@ import { type PromiseOrValue, timeSliced } from '../shared/async/turns.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import { markOfSomeYears, noRows } from './absences.ts';
-import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
-import type { PairFigures } from './entries.ts';
 import type { Outcome } from './fetch.ts';
 import { expectedRows } from './planner/cover.ts';
 import {
-  isWithin,
+  cellsOf,
   keyOfPair,
   type Mode,
   type Pair,
@@ -28,9 +26,9 @@ import {
   widened,
   type YearRange,
 } from './planner/demand.ts';
-import { DEFAULT_MAX_ROWS, type Facts, type Learned, mayNameYears } from './planner/learned.ts';
-import { inWhole, type Planning, type PlanPart } from './planner/modes.ts';
+import { DEFAULT_MAX_ROWS, type Dimension, type Facts, type Learned } from './planner/learned.ts';
 import { putInOrder } from './planner/newest.ts';
+import type { NamedList } from './whole-lists.ts';
 
 /**
  * The failure if an answer has rows that weren't requested; null if it has none. Such rows show that a filter was
@@ -100,15 +98,35 @@ export interface Refusal {
   readonly receivedAt: number;
 }
 
-type Reply = Rows | Refusal;
+export type Reply = Rows | Refusal;
 
 /** The rows of an answer by the call's pairs, with `pairKey` as the key. */
-interface Groups {
+export interface Groups {
   readonly figures: ReadonlyMap<string, ObservationRecord[]>;
   /** Number of rows without a figure; pairs without such rows are left out. */
   readonly blanks: ReadonlyMap<string, number>;
   /** Maps a row's metric to the call's spelling, which may differ in case. */
   readonly askedKeyOf: (metricKey: string) => string;
+}
+
+/** What has come of one fetch, for all of its tasks. */
+export interface Arrived {
+  /** Number of calls that were answered so far: each shows that the route works. */
+  answers: number;
+  /** By the call's target, so that nothing is asked for twice; null as long as no plan has several parts. */
+  replies: Map<string, Promise<Reply>> | null;
+  readonly refusals: {
+    /** Number of further refusals that may be bisected; undefined before the first. */
+    left?: number;
+    /** The service's own lists of names, once loaded; null for one that can't be had. */
+    readonly lists: Partial<Record<Dimension, Promise<NamedList | null>>>;
+    /** True if the last one was of a call with years, and its message didn't mention them. */
+    mayBeForYears: boolean;
+  };
+}
+
+export function nothingArrived(): Arrived {
+  return { answers: 0, replies: null, refusals: { lists: {}, mayBeForYears: false } };
 }
 
 interface DataQuery {
@@ -166,6 +184,8 @@ async function sentReply(
     return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
   }
 }
+
+export type DataCalls = ReturnType<typeof createDataCalls>;
 
 export function createDataCalls(parts: DataCallParts) {
   const { learned } = parts;
@@ -274,6 +294,24 @@ export function createDataCalls(parts: DataCallParts) {
   return { ask, askFor, isCutShort };
 }
 
+/** After a 404 that names nothing: fetches a figure that has arrived before, which shows whether the route works. */
+export async function isRouteAnswering(
+  { calls, learned: { figuredPair } }: { readonly calls: DataCalls; readonly learned: Learned },
+  sending: Sending,
+): Promise<boolean> {
+  if (figuredPair === null) return false;
+  const { countryCode, metricKey } = figuredPair;
+  const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
+  try {
+    const reply = await calls.ask({ mode: 'latest', rectangle }, sending);
+    return !reply.isRefused || reply.stray === undefined;
+  } catch (error) {
+    sending.signal.throwIfAborted();
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
 /** True if as many rows came as the limit that the service states, or that it probably applied. */
 function isAtLimit(
   received: number,
@@ -343,30 +381,54 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchIgnoringCase(metricKey));
 }
 
-/** @param sent number of rows, including those without a figure */
-export function learnLength(
-  { countryCode, metricKey }: Pair,
-  years: YearRange | null,
-  rows: readonly ObservationRecord[],
-  sent: number,
-  learned: Learned,
-): void {
-  if (years !== null) {
-    learned.learnWithin(countryCode, metricKey, widened(years), sent);
-    return;
-  }
-  let span: { readonly from: number; readonly to: number } | null = null;
-  for (const { year } of rows) {
-    if (span === null) span = { from: year, to: year };
-    else if (year < span.from || year > span.to) {
-      span = { from: Math.min(span.from, year), to: Math.max(span.to, year) };
-    }
-  }
-  learned.learnSeries(countryCode, metricKey, sent, span);
-}
-
 export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
+}
+
+/** `'no figure'` if the latest row has no value: the latest figure is further back in the series. */
+export type PairOutcome = Outcome | 'no figure';
+
+/** What has come for a pair. */
+export interface CameOfPair {
+  readonly pair: Pair;
+  readonly rows: readonly ObservationRecord[];
+  /** Number of rows, including those without a figure. */
+  readonly sent: number;
+  readonly outcome: PairOutcome;
+  /** True unless nothing came, and that may be the answer's fault. */
+  readonly isProven: boolean;
+}
+
+/** @throws Failure if the pair of a malformed row can't be known */
+export function cameFor(
+  pairs: readonly Pair[],
+  mode: Mode,
+  { list, groups, stray, years }: Rows,
+): readonly CameOfPair[] {
+  const malformed = errorsIn(list.errors, groups);
+  const { figures, blanks } = groups;
+  return pairs.map((pair): CameOfPair => {
+    // Demands have their key, and there may be thousands.
+    const key = pair.pairKey ?? keyOfPair(pair);
+    const sent = sentOf(groups, key);
+    const isProven = stray === null || sent > 0;
+    const isBlank = blanks.has(key) && !figures.has(key);
+    const rows = figures.get(key) ?? (years === null && isBlank ? noRows('BLANK') : []);
+    if (years !== null) markOfSomeYears(rows);
+    const failure = malformed.get(key) ?? (isProven ? null : stray);
+    const outcome = failure ?? (mode === 'latest' && isBlank ? 'no figure' : rows);
+    return { pair, rows, sent, outcome, isProven };
+  });
+}
+
+/** @throws Failure if the pair of a malformed row can't be known */
+function errorsIn(errors: Rows['list']['errors'], { askedKeyOf }: Groups): Map<string, Failure> {
+  const byPair = new Map<string, Failure>();
+  for (const { countryCode, metricKey, failure } of errors) {
+    if (countryCode === null || metricKey === null) throw failure;
+    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
+  }
+  return byPair;
 }
 
 function isAboutRowLimit(detail: string): boolean {
@@ -384,280 +446,4 @@ function highestLimitIn(detail: string, refused: number): number | null {
     .flatMap(([digits]) => numberOf(digits) ?? [])
     .filter((n) => n > 1 && n < refused);
   return figures.length === 0 ? null : Math.max(...figures);
-}
-
-/** `'no figure'` if the latest row has no value: the latest figure is further back in the series. */
-export type PairOutcome = Outcome | 'no figure';
-
-export interface PairsToFetch extends PlanPart {
-  /** Called with each task, whose call may answer further demands; left out if there can be none. */
-  readonly onTask?: ((task: Task) => void) | undefined;
-  /** @param years of the rows that were fetched: whole series may come in place of the years that were planned */
-  readonly settle: (
-    pairs: readonly Pair[],
-    outcomes: readonly PairOutcome[],
-    years: YearRange | null,
-  ) => void;
-  /** How many times the rest of a cut answer has been planned again. */
-  readonly round: number;
-  readonly arrived: Arrived;
-}
-
-/** Pairs that one call is to fetch. */
-export interface Task extends PairsToFetch {
-  readonly rectangle: Rectangle;
-  /** Replaced, not mutated. Pairs within the rectangle may join as long as the task is open. */
-  pairs: readonly Pair[];
-  isOpen: boolean;
-  /** During a bisection, parts that got a 404 which names nothing; otherwise left out. */
-  readonly unproven?: Unproven[];
-  /** Covers some of the pairs anew, and fetches them through all stages. */
-  readonly replan: (
-    pairs: readonly Pair[],
-    changes?: Partial<Pick<PairsToFetch, 'years' | 'rowsOf' | 'round'>>,
-  ) => Promise<FetchedRows>;
-}
-
-/** Pairs that the service doesn't have, unless it was a moment's 404. */
-export interface Unproven {
-  readonly part: Task;
-  readonly refusal: Refusal;
-  readonly stray: Failure;
-  /** Names to cache as refused once it is proven. */
-  readonly names: readonly string[];
-  /** True if the service's own list lacks them, too. */
-  readonly isUnlisted: boolean;
-}
-
-/** What has come of one fetch, for all of its tasks. */
-export interface Arrived {
-  /** Number of calls that were answered so far: each shows that the route works. */
-  answers: number;
-  /** By the call's target, so that nothing is asked for twice; null as long as no plan has several parts. */
-  replies: Map<string, Promise<Reply>> | null;
-}
-
-export interface FetchedRows {
-  /** Number of rows, including those without a figure. */
-  readonly rows: number;
-  /** True if nothing is missing from the count, so that it can be compared with a total. */
-  readonly isWhole: boolean;
-}
-
-export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
-export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
-
-export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
-
-/** Settles all pairs of the task. A `Failure` is an outcome, and never thrown. */
-type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
-
-export interface Repair {
-  /**
-   * Fetches the rest of a cut answer.
-   * @throws Failure UPSTREAM_INCOMPLETE if it can't be completed
-   */
-  cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
-  /** Finds the names for which a call was refused, and fetches the others. */
-  refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
-}
-
-export interface CallParts {
-  readonly planning: Planning;
-  readonly service: DataService;
-  readonly cache: FiguresCache;
-  readonly events: FiguresEvents;
-}
-
-export interface RepairMeans extends Planning, Pick<FiguresCache, 'entries' | 'refusedNames' | 'save'> {
-  readonly ask: DataService['ask'];
-  readonly calls: ReturnType<typeof createDataCalls>;
-  readonly fetch: FetchTask;
-  /** Settles a task with an answer, or fetches the rest if the answer was cut. */
-  readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
-}
-
-/** Fetches a task by one call. A cut answer or a refusal is passed to the repair. */
-export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTask {
-  const { planning, service, cache } = parts;
-  const { learned } = planning;
-  const calls = createDataCalls({ learned, send: service.send, now: cache.now });
-  const means: RepairMeans = {
-    ...planning,
-    ...cache,
-    ask: service.ask,
-    calls,
-    async fetch(task, sending) {
-      try {
-        const { years } = task;
-        const isInWhole = years !== null && !mayNameYears(learned.facts());
-        const reply = isInWhole ? null : await calls.askFor(task, sending);
-        // No further pairs may join: the answer settles those that have joined by now.
-        task.isOpen = false;
-        if (reply === null) return await askInWhole(task, planning);
-        if (reply.isRefused) return await refused(task, reply, sending, means);
-        const isUsable = years === null || learnYears(reply, years, learned);
-        return await (isUsable ? means.receive(task, reply, sending) : askInWhole(task, planning));
-      } catch (error) {
-        task.isOpen = false;
-        return settleFailure(task, error);
-      }
-    },
-    async receive(task, answer, sending) {
-      try {
-        const isCut = calls.isCutShort(task, answer, sending);
-        if (isCut === false || !(await isCut)) return handOut(task, answer, sending, parts);
-        return task.pairs.length === 0 ? NOT_WHOLE : await cut(task, answer, sending, means);
-      } catch (error) {
-        return settleFailure(task, error);
-      }
-    },
-  };
-  return means.fetch;
-}
-
-export async function settlingFailures(
-  task: PairsToFetch,
-  fetch: () => Promise<FetchedRows>,
-): Promise<FetchedRows> {
-  try {
-    return await fetch();
-  } catch (error) {
-    return settleFailure(task, error);
-  }
-}
-
-function settleFailure(task: PairsToFetch, error: unknown): FetchedRows {
-  if (!(error instanceof Failure)) throw error;
-  settleAs(task, task.pairs, error);
-  return NOT_WHOLE;
-}
-
-export function settleAs(
-  { settle, years }: PairsToFetch,
-  pairs: readonly Pair[],
-  outcome: PairOutcome,
-): void {
-  if (pairs.length === 0) return;
-  settle(
-    pairs,
-    pairs.map(() => outcome),
-    years,
-  );
-}
-
-/** Replans, since whole series take other calls than some of their years. */
-function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
-  return task.replan(task.pairs, inWhole(task.pairs, planning));
-}
-
-/**
- * True if an answer to a call that named years can be used. If the service ignored the years, these are whole series,
- * which the call wasn't planned for: they can be used only if the answer would show that it was cut.
- */
-function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
-  const { list } = answer;
-  const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
-  const isStated = wouldShowCut(answer, learned.facts());
-  if (!isHeeded || !isStated) learned.learn({ yearsParam: 'ignored' });
-  else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
-  return isStated;
-}
-
-function wouldShowCut({ list, limit }: Rows, { totals }: Readonly<Facts>): boolean {
-  const { received, meta } = list;
-  if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
-  return meta.total !== null && (totals === 'true' || meta.total > received);
-}
-
-/**
- * Settles and caches the pairs of a complete answer.
- * @throws Failure if the pair of a malformed row can't be known
- */
-function handOut(
-  { mode, rectangle, pairs, settle }: Task,
-  { list, groups, stray, years, receivedAt }: Rows,
-  sending: Sending,
-  { planning: { learned }, cache, events }: CallParts,
-): FetchedRows {
-  const { figures } = groups;
-  const [unknown] = list.unknown;
-  if (unknown !== undefined) {
-    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
-  }
-  const malformed = errorsIn(list.errors, groups);
-  const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
-  const outcomeOf = (pair: Pair): PairOutcome => {
-    const key = nameOfPair(pair);
-    const failure = malformed.get(key) ?? (isProven(key) ? undefined : stray);
-    return failure ?? (isBlank(key, mode, groups) ? 'no figure' : rowsIn(groups, key, years));
-  };
-  const all = pairs.length === cellsOf(rectangle) ? pairs : [...pairs, ...furtherPairs(rectangle, pairs)];
-  const outcomes = all.map(outcomeOf);
-  if (mode === 'series') {
-    for (const pair of all) {
-      const key = nameOfPair(pair);
-      if (isProven(key)) learnLength(pair, years, figures.get(key) ?? [], sentOf(groups, key), learned);
-    }
-  }
-  // An answer with rows of unknown pairs isn't cached, so that the next operation is warned as well.
-  if (unknown === undefined)
-    cache.save(sending.caller.tenant, { mode, years }, rowsOfPairs(all, outcomes), receivedAt);
-  settle(pairs, all === pairs ? outcomes : outcomes.slice(0, pairs.length), years);
-  const wanted = pairs.reduce((rows, pair) => rows + sentOf(groups, nameOfPair(pair)), 0);
-  events.onRows?.(list.received, list.received - wanted);
-  // Rows that can't be assigned to a pair count as wanted ones.
-  return { rows: wanted + list.received - list.rows.length - list.blanks.length, isWhole: true };
-}
-
-/**
- * Not a closure of its caller: V8 gives each generator closure a hidden class in the old generation, which keeps all
- * that the closure captures alive until a full collection.
- */
-function* rowsOfPairs(pairs: readonly Pair[], outcomes: readonly PairOutcome[]): Iterable<PairFigures> {
-  for (let i = 0; i < pairs.length; i += 1) {
-    const rows = outcomes[i] as PairOutcome;
-    if (rows !== 'no figure' && !(rows instanceof Error)) yield { pair: pairs[i] as Pair, rows };
-  }
-}
-
-function furtherPairs(rectangle: Rectangle, pairs: readonly Pair[]): readonly Pair[] {
-  const names = new Set(pairs.map(nameOfPair));
-  return pairsOf(rectangle).filter((pair) => !names.has(keyOfPair(pair)));
-}
-
-function rowsIn({ figures, blanks }: Groups, key: string, years: YearRange | null) {
-  const rows = figures.get(key) ?? (years === null && blanks.has(key) ? noRows('BLANK') : []);
-  if (years !== null) markOfSomeYears(rows);
-  return rows;
-}
-
-/** Same as `keyOfPair`, but without a call for demands, which have their key: there may be thousands of pairs. */
-function nameOfPair(pair: Pair): string {
-  return pair.pairKey ?? keyOfPair(pair);
-}
-
-function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
-  return mode === 'latest' && blanks.has(key) && !figures.has(key);
-}
-
-export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
-  return countryCodes.length * metricKeys.length;
-}
-
-/** @throws Failure if the pair of a malformed row can't be known */
-function errorsIn(errors: Rows['list']['errors'], { askedKeyOf }: Groups): Map<string, Failure> {
-  const byPair = new Map<string, Failure>();
-  for (const { countryCode, metricKey, failure } of errors) {
-    if (countryCode === null || metricKey === null) throw failure;
-    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
-  }
-  return byPair;
-}
-
-export function sum(parts: readonly FetchedRows[]): FetchedRows {
-  return {
-    rows: parts.reduce((total, { rows }) => total + rows, 0),
-    isWhole: parts.every(({ isWhole }) => isWhole),
-  };
 }

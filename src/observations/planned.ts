@@ -2,7 +2,8 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import { whenAll } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
 import { once } from '../shared/once.ts';
-import type { Arrived, CallParts, FetchPairs, PairOutcome, PairsToFetch, Task } from './data-calls.ts';
+import type { CallParts, FetchPairs, PairsToFetch, Task } from './called.ts';
+import { nothingArrived, type PairOutcome } from './data-calls.ts';
 import type { FetchBatch, FetchListener, Outcome } from './fetch.ts';
 import {
   covers,
@@ -25,7 +26,7 @@ export function plannedStage(
   { planning, cache }: Pick<CallParts, 'planning' | 'cache'>,
 ): FetchBatch {
   return async (demands, sending, listener) => {
-    const arrived: Arrived = { answers: 0, replies: null };
+    const arrived = nothingArrived();
     const fetchSet = async (some: readonly Demand[]) => {
       const answers = new Answers(some, (pair, rows, atMs) => {
         const latest = { mode: 'latest', years: null } as const;

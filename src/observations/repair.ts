@@ -1,20 +1,18 @@
 import { observations } from '../service/endpoints.ts';
 import { Failure } from '../shared/errors.ts';
 import {
-  cellsOf,
   type FetchedRows,
   learnLength,
   NONE_WHOLE,
   NOT_WHOLE,
   type Repair,
-  type Rows,
-  sentOf,
   settleAs,
   settlingFailures,
   sum,
   type Task,
-} from './data-calls.ts';
-import { keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
+} from './called.ts';
+import { type Rows, sentOf } from './data-calls.ts';
+import { cellsOf, keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
 import { type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';

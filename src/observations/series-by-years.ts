@@ -1,7 +1,7 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
-import { isProvenPairAnswered } from './bisected.ts';
-import type { RepairMeans, Rows, Task } from './data-calls.ts';
+import type { RepairMeans, Task } from './called.ts';
+import { isRouteAnswering, type Rows } from './data-calls.ts';
 import { isWithin, nameOfYears, type Pair, pairKey, widened, type YearRange } from './planner/demand.ts';
 
 const MAX_YEAR_CALLS = 200;
@@ -134,7 +134,7 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
     let part = await askPart();
     if (part.isRefused && part.stray !== undefined) {
       // It may be a moment without the route: the same call again tells.
-      if (!(await isProvenPairAnswered({ learned, calls }, sending))) return null;
+      if (!(await isRouteAnswering({ calls, learned }, sending))) return null;
       part = await askPart();
     }
     // The pair has figures, so a 404 means none in these years.

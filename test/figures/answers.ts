@@ -1,17 +1,16 @@
+import { type FetchedRows, NOT_WHOLE, type Task } from '../../src/observations/called.ts';
 import {
   createDataCalls,
-  type FetchedRows,
-  NOT_WHOLE,
+  nothingArrived,
   type Refusal,
   type Rows,
-  type Task,
 } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { keyOfPair, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
-import { flatPartsWith, nothingArrived } from './parts.ts';
+import { flatPartsWith } from './parts.ts';
 
 /** The answer to a call for latest figures or series, decoded and grouped, without any stage around the call. */
 export async function answerFrom(

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
-import {
-  createDataCalls,
-  type Refusal,
-  type RepairMeans,
-  settleAs,
-  type Task,
-} from '../../src/observations/data-calls.ts';
+import { type RepairMeans, settleAs, type Task } from '../../src/observations/called.ts';
+import { createDataCalls, type Refusal } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
@@ -44,13 +39,10 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
       ...createDataCalls(parts),
       async askFor(task) {
         asked.push(task.rectangle);
-        return isRefused(task.rectangle) ?? answerFrom(KNOWN, task);
+        const refused = isRefused(task.rectangle);
+        task.arrived.answers += Number(refused === null);
+        return refused ?? answerFrom(KNOWN, task);
       },
-    },
-    async fetch(task, sending) {
-      const reply = await means.calls.askFor(task, sending);
-      task.arrived.answers += Number(!reply.isRefused);
-      return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
     },
     async receive(task, { list }) {
       const { rectangle } = task;
@@ -60,7 +52,10 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
       return { rows: list.received, isWhole: true };
     },
   };
-  const fetch = (task: Task) => means.fetch(task, sendingFor());
+  async function fetch(task: Task) {
+    const [reply, sending] = [await means.calls.askFor(task, sendingFor()), sendingFor()];
+    return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
+  }
   return { fetch, asked, answered, remembered, kept, learned };
 }
 

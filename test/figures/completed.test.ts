@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  createDataCalls,
-  NOT_WHOLE,
-  type RepairMeans,
-  settlingFailures,
-  type Task,
-} from '../../src/observations/data-calls.ts';
+import { NOT_WHOLE, type RepairMeans, settlingFailures, type Task } from '../../src/observations/called.ts';
+import { createDataCalls } from '../../src/observations/data-calls.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { completed } from '../../src/observations/repair.ts';
 import { sendingFor } from '../service/sending.ts';
@@ -34,7 +29,6 @@ async function complete(
   const means: RepairMeans = {
     ...parts,
     calls: createDataCalls(parts),
-    fetch: async () => NOT_WHOLE,
     receive: async () => NOT_WHOLE,
   };
   const answer = await answerFrom(table, task, habits);

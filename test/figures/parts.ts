@@ -1,15 +1,11 @@
 import { NO_TENANT_CACHE } from '../../src/keys/tenant-cache.ts';
 import type { FiguresParts } from '../../src/observations/client.ts';
-import type { Arrived } from '../../src/observations/data-calls.ts';
 import { createObservationEntries } from '../../src/observations/entries.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { systemClock } from '../../src/shared/async/clock.ts';
 
 /** Entries that hold nothing. */
 export const NO_ENTRIES = createObservationEntries(NO_TENANT_CACHE);
-
-/** Of a fetch that begins. */
-export const nothingArrived = (): Arrived => ({ answers: 0, replies: null });
 
 type Flat = FiguresParts['planning'] &
   FiguresParts['service'] &

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
+import { calledStage, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/called.ts';
 import { coveredStage } from '../../src/observations/client.ts';
-import { calledStage, NONE_WHOLE, type PairsToFetch, settleAs } from '../../src/observations/data-calls.ts';
+import { nothingArrived } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
 import { plannedStage } from '../../src/observations/planned.ts';
 import {
@@ -19,7 +20,7 @@ import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
-import { type FurtherParts, nothingArrived, partsWith } from './parts.ts';
+import { type FurtherParts, partsWith } from './parts.ts';
 
 type FetchTask = ReturnType<typeof calledStage>;
 

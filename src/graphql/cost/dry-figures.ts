@@ -1,7 +1,7 @@
 import { cachedFiguresStage, findCached, isFresh } from '../../observations/cached.ts';
 import { createPairReader } from '../../observations/cached-pairs.ts';
+import type { CallParts } from '../../observations/called.ts';
 import { createDataFetch, gatheredStage } from '../../observations/client.ts';
-import type { CallParts } from '../../observations/data-calls.ts';
 import { type FetchBatch, type Figures, settleAll } from '../../observations/fetch.ts';
 import type { Demand } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { NO_TENANT_CACHE } from '../../keys/tenant-cache.ts';
+import type { CallParts } from '../../observations/called.ts';
 import { createDataFetch } from '../../observations/client.ts';
-import type { CallParts } from '../../observations/data-calls.ts';
 import { createObservationEntries } from '../../observations/entries.ts';
 import type { Figures } from '../../observations/fetch.ts';
 import { createBatchGate } from '../../observations/loaders/batch-gate.ts';

@@ -210,6 +210,10 @@ export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
   return countryCodes.flatMap((code) => metricKeys.map((key) => namedPair(code, key)));
 }
 
+export function cellsOf({ countryCodes, metricKeys }: Rectangle): number {
+  return countryCodes.length * metricKeys.length;
+}
+
 export function keyOfPair(pair: Pair): string {
   return pair.pairKey ?? pairKey(pair.countryCode, pair.metricKey);
 }
