@@ -21,11 +21,8 @@ interface RefusedArguments {
   readonly detail: string | null;
 }
 
-/** Records by their answer: operations that share one decode it once. */
-const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
-
 /** Records by their body, unless they tell when they came: tenants that were sent the same bytes share them. */
-const decodedBodies = createObjectMemo<unknown>('decoded body');
+const decoded = createObjectMemo<unknown>('decoded');
 
 /** @throws Failure if the service refused the arguments */
 export function recordsIn<Result>({ records, answer }: CachedRecords<Result>, call: Call): Result | null {
@@ -103,25 +100,10 @@ function recordsOf<Params, Result>(
       route: endpoint.route,
     });
   }
-  const decodedAnswer = decoded.of(answer);
-  if (decodedAnswer?.atMs === atMs) return decodedAnswer.records as Result;
-  const records = decodedBody(endpoint, params, answer.body, atMs);
-  decoded.put(answer, { atMs, records });
-  return records;
-}
-
-function decodedBody<Params, Result>(
-  endpoint: Endpoint<Params, Result>,
-  params: Params,
-  body: unknown,
-  atMs: number,
-): Result {
+  const { body } = answer;
   if (endpoint.isDated || typeof body !== 'object' || body === null)
     return endpoint.decode(body, params, atMs);
-  const cachedBody = decodedBodies.of(body) as Result | undefined;
-  const records = cachedBody ?? endpoint.decode(body, params, atMs);
-  if (cachedBody === undefined) decodedBodies.put(body, records);
-  return records;
+  return (decoded.of(body) ?? decoded.put(body, endpoint.decode(body, params, atMs))) as Result;
 }
 
 /**
@@ -140,9 +122,7 @@ export function readAnswer<Params, Result>(
   const entry: CachedAnswer = isUnchanged
     ? cached
     : { status: status === 404 ? 404 : 200, body, allowedMs: null, etag };
-  const records = recordsOf(endpoint, params, status === 304 ? entry : answer, receivedAt);
-  decoded.put(entry, { atMs: receivedAt, records });
-  return { records, entry };
+  return { records: recordsOf(endpoint, params, status === 304 ? entry : answer, receivedAt), entry };
 }
 
 /**
