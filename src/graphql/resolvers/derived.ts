@@ -255,6 +255,12 @@ type Counterpart = Matching | Misfit | Error | null;
 /** The figure to compare another one with. */
 type Operand = ObservationRecord | Misfit | Error | null;
 
+/** A figure that another is to be compared with. */
+interface Comparison {
+  readonly wanted: WantedFigure;
+  readonly counterpart: Counterpart;
+}
+
 const findIn = (outcome: Outcome, row: ObservationRecord, year: number): Counterpart =>
   outcome instanceof Error ? outcome : matching(outcome, row, year);
 
@@ -262,17 +268,17 @@ type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
 
 const NONE_ASKED: LatestByPair = new Map();
 
-const mayBeLatest = (counterpart: Counterpart | undefined) =>
+const mayBeLatest = (counterpart: Counterpart) =>
   counterpart instanceof Object && 'mayBeLatest' in counterpart && counterpart.mayBeLatest;
 
 /** The service's own choice, for pairs with several figures that may be the latest. */
 function latestOf(
-  wanted: readonly WantedFigure[],
-  counterparts: readonly Counterpart[],
+  comparisons: readonly Comparison[],
   { bill, loaders }: GraphContext,
 ): PromiseOrValue<LatestByPair> {
   const pairs = new Map<string, WantedFigure>();
-  for (const [i, one] of wanted.entries()) if (mayBeLatest(counterparts[i])) pairs.set(keyOfPair(one), one);
+  for (const { wanted, counterpart } of comparisons)
+    if (mayBeLatest(counterpart)) pairs.set(keyOfPair(wanted), wanted);
   if (pairs.size === 0) return NONE_ASKED;
   bill.naive += pairs.size;
   return mapValue(loaders.observations.operands().latest([...pairs.values()]), (latest) => {
@@ -285,9 +291,8 @@ function latestOf(
  * @param onSeveral called if the service has chosen it among several
  */
 function operandIn(
-  counterpart: Counterpart,
+  { wanted, counterpart }: Comparison,
   row: ObservationRecord,
-  wanted: WantedFigure,
   latest: LatestByPair,
   onSeveral: (operand: ObservationRecord, sources: readonly string[]) => void,
 ): Operand {
@@ -314,14 +319,13 @@ function operandsOf(
   context: GraphContext,
   warn: (i: number) => ReturnType<typeof severalWarning>,
 ): PromiseOrValue<readonly Operand[]> {
-  const finding = madeInTurns(context, rows, (row, i) =>
-    findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year),
-  );
-  return mapValue(finding, (counterparts) =>
-    mapValue(latestOf(wanted, counterparts, context), (latest) =>
-      madeInTurns(context, rows, (row, i) =>
-        operandIn(counterparts[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i)),
-      ),
+  const finding = madeInTurns(context, rows, (row, i): Comparison => {
+    const one = wanted[i] as WantedFigure;
+    return { wanted: one, counterpart: findIn(outcomes[i] ?? [], row, one.year) };
+  });
+  return mapValue(finding, (comparisons) =>
+    mapValue(latestOf(comparisons, context), (latest) =>
+      madeInTurns(context, rows, (row, i) => operandIn(comparisons[i] as Comparison, row, latest, warn(i))),
     ),
   );
 }
@@ -434,8 +438,6 @@ function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): M
 
 /** Figures of the same indicator, time and place, which are ranked among the same rivals. */
 interface RankGroup {
-  /** As `groupOf` tells it. */
-  readonly name: string;
   readonly rows: readonly ObservationRecord[];
   readonly wanted: readonly WantedFigure[];
 }
@@ -459,54 +461,46 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
       else some.push(row);
     });
     const grouping = mapValue(naming, () =>
-      madeInTurns(context, [...byName], ([name, some]): RankGroup => {
+      madeInTurns(context, [...byName], ([name, some]): [string, RankGroup] => {
         const [first] = some as [ObservationRecord];
-        return {
-          name,
-          rows: some,
-          wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
-        };
+        const wanted = codes.map((countryCode) => wantedFor(first, first.year, { countryCode }));
+        return [name, { rows: some, wanted }];
       }),
     );
     return mapValue(grouping, (groups) => {
-      const wanted = groups.flatMap((group) => group.wanted);
+      const wanted = groups.flatMap(([, group]) => group.wanted);
       const answered = operands.preferLatest(wanted);
       const decided = among == null ? withoutUnlisted(wanted, answered, context) : answered;
-      return mapValue(decided, (outcomes) =>
-        mapValue(warnedOfOperands(outcomes, context, info), () => ranksBy(groups, wanted, outcomes)),
-      );
+      return mapValue(decided, (outcomes) => {
+        const byWanted = new Map(wanted.map((one, i) => [one, outcomes[i] ?? []]));
+        return mapValue(warnedOfOperands(outcomes, context, info), () => ranksBy(groups, byWanted));
+      });
     });
   });
 
   function ranksBy(
-    groups: readonly RankGroup[],
-    wanted: readonly WantedFigure[],
-    outcomes: readonly Outcome[],
+    groups: readonly (readonly [name: string, RankGroup])[],
+    outcomes: ReadonlyMap<WantedFigure, Outcome>,
   ) {
-    /** The part of a list of all groups that is of one of them. */
-    const partOf = <One>(list: readonly One[], i: number) => {
-      const { length } = (groups[i] as RankGroup).wanted;
-      return list.slice(i * length, (i + 1) * length);
-    };
-    const finding = madeInTurns(context, groups, (group, i) => counterpartsFor(group, partOf(outcomes, i)));
-    return mapValue(finding, (found) => {
-      const counterparts = found.flat();
-      return mapValue(latestOf(wanted, counterparts, context), (latest) => {
-        const rivals = new Map<string, ReturnType<typeof rivalsOf>>();
-        const naming = madeInTurns(context, groups, (group, i) => {
-          const among = rivalsOf(group, found[i] as readonly Counterpart[], latest);
-          rivals.set(group.name, among);
-        });
-        return mapValue(naming, () =>
-          madeInTurns(context, rows, (row, parent) => {
+    const comparing = madeInTurns(context, groups, ([, group]) => comparisonsOf(group, outcomes));
+    return mapValue(comparing, (comparisons) =>
+      mapValue(latestOf(comparisons.flat(), context), (latest) => {
+        const finding = madeInTurns(
+          context,
+          groups,
+          ([name, group], i) => [name, rivalsOf(group, comparisons[i] ?? [], latest)] as const,
+        );
+        return mapValue(finding, (found) => {
+          const rivals = new Map(found);
+          return madeInTurns(context, rows, (row, parent) => {
             const among = rivals.get(groupOf(row));
             if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
             const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
             return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
-          }),
-        );
-      });
-    });
+          });
+        });
+      }),
+    );
   }
 };
 
@@ -544,13 +538,17 @@ const OF_PLACE = new Misfit('place', 'the figure is that of a place, which is no
 
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 
-/** The rows comparable with the figures of a group, by country; null for the country that all its rows are of. */
-function counterpartsFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
+/** The rows of each country that are comparable with the figures of a group; null for the country of all of these. */
+function comparisonsOf(
+  { rows, wanted }: RankGroup,
+  outcomes: ReadonlyMap<WantedFigure, Outcome>,
+): readonly Comparison[] {
   const [first] = rows as [ObservationRecord];
   const isOfOne = rows.every(({ countryCode }) => countryCode === first.countryCode);
-  return wanted.map(({ countryCode }, i) =>
-    isOfOne && countryCode === first.countryCode ? null : findIn(outcomes[i] ?? [], first, first.year),
-  );
+  return wanted.map((one) => {
+    const isOwn = isOfOne && one.countryCode === first.countryCode;
+    return { wanted: one, counterpart: isOwn ? null : findIn(outcomes.get(one) ?? [], first, first.year) };
+  });
 }
 
 /** A country with its figure for the ranking, or the reason why it has none. */
@@ -563,16 +561,18 @@ interface Rival {
  * The rivals of each figure of a group. Within a group they differ by source and release only, and only if some rival
  * has several figures, none of which is its latest.
  */
-function rivalsOf({ rows, wanted }: RankGroup, counterparts: readonly Counterpart[], latest: LatestByPair) {
-  const isPlain = counterparts.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
+function rivalsOf({ rows }: RankGroup, comparisons: readonly Comparison[], latest: LatestByPair) {
+  const isPlain = comparisons.every(
+    ({ counterpart: one }) => one === null || !('rows' in one) || one.rows.length === 1,
+  );
   const rivalsByGroup = new Map<string, readonly Rival[]>();
-  return (row: ObservationRecord, onSeveral: Parameters<typeof operandIn>[4]): readonly Rival[] => {
+  return (row: ObservationRecord, onSeveral: Parameters<typeof operandIn>[3]): readonly Rival[] => {
     const name = isPlain || rows.length === 1 ? '' : JSON.stringify([row.source, row.datasetVersion]);
     let rivals = rivalsByGroup.get(name);
     if (rivals === undefined) {
-      rivals = wanted.flatMap((one, i) => {
-        const figure = operandIn(counterparts[i] ?? null, row, one, latest, onSeveral);
-        return figure === null ? [] : [{ countryCode: one.countryCode, figure }];
+      rivals = comparisons.flatMap((one) => {
+        const figure = operandIn(one, row, latest, onSeveral);
+        return figure === null ? [] : [{ countryCode: one.wanted.countryCode, figure }];
       });
       rivalsByGroup.set(name, rivals);
     }

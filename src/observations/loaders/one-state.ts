@@ -1,5 +1,5 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { type Job, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { type Job, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import type { Outcome } from '../fetch.ts';
 import { type Demand, keyOfPair, nameOfYears } from '../planner/demand.ts';
 
@@ -43,14 +43,6 @@ function byFigure(figures: readonly string[], rows: Rows): Map<string, Observati
   return records;
 }
 
-/** Outcomes that are not, or not all, indexed yet. */
-interface ResolvedSet {
-  readonly demands: readonly Demand[];
-  readonly outcomes: readonly Outcome[];
-  /** The first that is not indexed. */
-  next: number;
-}
-
 /**
  * Makes an operation show each figure in one state. A figure may be cached as the latest and in its series, from
  * answers between which it was revised; both have one identifier, by which clients normalise. What is resolved first
@@ -58,11 +50,12 @@ interface ResolvedSet {
  */
 export class OneState {
   readonly #job: Job;
-  /** Resolved in the order in which they came; all who wait for the index work off the same queue. */
-  readonly #sets: ResolvedSet[] = [];
-  /** By pair; null while all demands are of one kind, so that none can differ. */
-  #recordsByPair: Map<string, Map<string, ObservationRecord | null>> | null = null;
+  /** Outcomes that came while all demands were of one kind, so that none could differ; indexed once others come. */
+  readonly #first: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
   #kind: string | null = null;
+  /** Settles once the first outcomes are indexed; undefined as long as they needn't be. */
+  #indexed: { readonly over: PromiseOrValue<void> } | undefined;
+  readonly #recordsByPair = new Map<string, Map<string, ObservationRecord | null>>();
   /** Lists of rows, with what they resolved to: many fields may select the same one. */
   readonly #ofAnyAge = new Map<Rows, Rows>();
   readonly #ofBoundedAge = new Map<Rows, Rows>();
@@ -80,27 +73,27 @@ export class OneState {
     if (first === undefined) return outcomes;
     const { mode, years, maxAgeMs } = first;
     // Ranges may differ from pair to pair within a set.
-    const setName = `${mode} ${years === null ? '' : `${nameOfYears(years)} of ${this.#sets.length}`} ${maxAgeMs}`;
-    this.#kind ??= setName;
-    if (this.#recordsByPair === null && this.#kind === setName) {
-      this.#sets.push({ demands, outcomes, next: 0 });
+    const ofYears = years === null ? '' : `${nameOfYears(years)} of ${this.#first.length}`;
+    const kind = `${mode} ${ofYears} ${maxAgeMs}`;
+    this.#kind ??= kind;
+    if (this.#indexed === undefined && this.#kind === kind) {
+      this.#first.push({ demands, outcomes });
       return outcomes;
     }
-    return timeSliced(this.#job, this.#resolving(demands, outcomes));
+    return this.#onceIndexed(() => this.#resolving(demands, outcomes));
   }
 
   /** For rows of other routes. */
   ofRows(rows: Rows): PromiseOrValue<Rows> {
     const before = this.#ofOthers.get(rows);
     if (before !== undefined) return before;
-    const resolving = timeSliced(this.#job, this.#resolvingOthers(rows));
+    const resolving = this.#onceIndexed(() => this.#resolvingOthers(rows));
     this.#ofOthers.set(rows, resolving);
     if (resolving instanceof Promise) void resolving.then((resolved) => this.#ofOthers.set(rows, resolved));
     return resolving;
   }
 
   *#resolving(demands: readonly Demand[], outcomes: readonly Outcome[]): Steps<readonly Outcome[]> {
-    yield* this.#indexing();
     const resolved: Outcome[] = [];
     for (const [i, outcome] of outcomes.entries()) {
       const demand = demands[i];
@@ -115,7 +108,6 @@ export class OneState {
   }
 
   *#resolvingOthers(rows: Rows): Steps<Rows> {
-    yield* this.#indexing();
     for (const row of rows) this.#rowsOfOthers.add(row);
     const states = new Map<ObservationRecord, ObservationRecord>();
     for (const [pair, some] of Map.groupBy(rows, keyOfPair)) {
@@ -126,21 +118,19 @@ export class OneState {
     return rows.map((row) => states.get(row) ?? row);
   }
 
-  /** Once it is over, no set is left to index, and none will come. */
+  #onceIndexed<Result>(resolving: () => Steps<Result>): PromiseOrValue<Result> {
+    this.#indexed ??= { over: timeSliced(this.#job, this.#indexing()) };
+    return mapValue(this.#indexed.over, () => timeSliced(this.#job, resolving()));
+  }
+
   *#indexing(): Steps<void> {
-    this.#recordsByPair ??= new Map();
-    for (let set = this.#sets[0]; set !== undefined; set = this.#sets[0]) {
-      const { demands, outcomes, next } = set;
-      const [demand, outcome] = [demands[next], outcomes[next]];
-      if (demand !== undefined && outcome !== undefined && !(outcome instanceof Error)) {
-        const figures = yield* figuresOf(outcome);
-        // Another may have indexed it meanwhile.
-        if (set.next === next) this.#note(demand.pairKey, byFigure(figures, outcome));
+    for (const { demands, outcomes } of this.#first.splice(0))
+      for (const [i, { pairKey }] of demands.entries()) {
+        const outcome = outcomes[i];
+        if (outcome === undefined || outcome instanceof Error) continue;
+        this.#note(pairKey, byFigure(yield* figuresOf(outcome), outcome));
+        yield;
       }
-      if (set.next === next) set.next += 1;
-      if (set.next >= demands.length && this.#sets[0] === set) this.#sets.shift();
-      yield;
-    }
   }
 
   *#inOneState(pair: string, rows: Rows, isAnyAge: boolean): Steps<Rows> {
@@ -155,7 +145,7 @@ export class OneState {
 
   #resolved(pair: string, rows: Rows, figures: readonly string[], isAnyAge: boolean): Rows {
     const newRecords = byFigure(figures, rows);
-    const ofPair = this.#recordsByPair?.get(pair);
+    const ofPair = this.#recordsByPair.get(pair);
     if (ofPair === undefined) {
       this.#note(pair, newRecords);
       return rows;
@@ -176,8 +166,8 @@ export class OneState {
   }
 
   #note(pair: string, records: Map<string, ObservationRecord | null>): void {
-    const ofPair = this.#recordsByPair?.get(pair);
-    if (ofPair === undefined) this.#recordsByPair?.set(pair, records);
+    const ofPair = this.#recordsByPair.get(pair);
+    if (ofPair === undefined) this.#recordsByPair.set(pair, records);
     else
       for (const [figure, row] of records) {
         const state = ofPair.get(figure);
