@@ -515,12 +515,19 @@ export class Scheduler {
     return performance.now() >= this.#pausesAtMs;
   }
 
-  pause(goOn: () => void): void {
-    this.#pause(() => {
-      this.#pausesAtMs = performance.now() + TURN_MS;
-      goOn();
-      this.#work();
+  /** Goes on in a later turn. Tasks wait until then. */
+  pause(goOn = () => this.#work()): void {
+    this.#isPaused = true;
+    this.#waiting += 1;
+    // The promise settles after the work, not before it.
+    const resumed = new Promise<void>((resolve) => {
+      inSlice(this.#job, () => {
+        this.#isPaused = false;
+        this.#goOn(goOn);
+        resolve();
+      });
     });
+    this.#onPause?.(resumed);
   }
 
   wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
@@ -534,12 +541,8 @@ export class Scheduler {
 
   /** Runs work that may take long, after a pause if the turn is over. */
   inTurn(work: () => void): void {
-    if (!this.isTimeUp()) {
-      work();
-      return;
-    }
-    this.#waiting += 1;
-    this.#inSlice(() => this.#goOn(work));
+    if (this.isTimeUp()) this.pause(work);
+    else work();
   }
 
   /** Goes on once all promises among the values are settled. Each is replaced by its value, or by an error. */
@@ -563,19 +566,24 @@ export class Scheduler {
     else for (const value of values) handleRejections(value);
   }
 
+  /** An internal error must not leave the operation unanswered. */
   #goOn(work: () => void): void {
     this.#waiting -= 1;
-    this.#safely(() => {
+    if (this.#isEnded) return;
+    try {
       this.#pausesAtMs = performance.now() + TURN_MS;
       work();
       // The work may have used up the turn by itself, for instance with a long list.
-      if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
+      if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.pause();
       else this.#work();
-    });
+    } catch (error) {
+      this.#isEnded = true;
+      this.#rejectWork(error);
+    }
   }
 
   #isOver(): boolean {
-    return this.#isEnded || (this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused);
+    return this.#isEnded || (this.#waiting === 0 && this.#tasks.length === 0);
   }
 
   /** Runs the tasks that needn't wait, until the turn is over. */
@@ -591,41 +599,11 @@ export class Scheduler {
         const isLast = index === tasks.length - 1;
         if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
         this.#tasks.unshift(...tasks.slice(index + 1));
-        if (!this.#isPaused) this.#pause(() => this.#work());
+        if (!this.#isPaused) this.pause();
         return;
       }
     }
     if (this.#isOver()) this.#resolveWork();
-  }
-
-  #pause(goOn: () => void): void {
-    this.#isPaused = true;
-    this.#inSlice(() => {
-      this.#isPaused = false;
-      this.#safely(goOn);
-    });
-  }
-
-  /** Runs work in a later turn. The promise that `onPause` gets settles after the work, not before it. */
-  #inSlice(work: () => void): void {
-    const resumed = new Promise<void>((resolve) => {
-      inSlice(this.#job, () => {
-        work();
-        resolve();
-      });
-    });
-    this.#onPause?.(resumed);
-  }
-
-  /** An internal error must not leave the operation unanswered. */
-  #safely(work: () => void): void {
-    if (this.#isEnded) return;
-    try {
-      work();
-    } catch (error) {
-      this.#isEnded = true;
-      this.#rejectWork(error);
-    }
   }
 }
 
