@@ -79,7 +79,7 @@ describe('names and words of tools', () => {
     const { paths } = (await (await program.at('/openapi.json')).json()) as any;
     const ids = Object.values<{ get: { operationId: string } }>(paths).map(({ get }) => get.operationId);
     expect(ids.filter((id) => !NAME.test(id))).toEqual([]);
-    expect(new Set(ids).size).toBe(8);
+    expect(new Set(ids).size).toBe(9);
   });
 });
 
