@@ -125,7 +125,7 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         mode,
         figures.map(({ pair }) => pair),
       );
-      const latestFigures = latestInEach(figures.map(({ rows }) => rows));
+      const latestFigures = latestInEach(figures);
       if (isCaching) shareStrings(figures);
       for (let i = 0; i < figures.length; i += 1) {
         const { pair, rows } = figures[i] as PairFigures;

@@ -11,7 +11,7 @@ import {
   type Pair,
   type YearRange,
 } from '../planner/demand.ts';
-import { type Latest, latestIn, latestInEach } from '../planner/latest.ts';
+import { type Latest, latestIn } from '../planner/latest.ts';
 import { sourcesOf } from '../planner/newest.ts';
 import type { Doubts } from './doubts.ts';
 import { createOperandLoader, type OperandLoader } from './operands.ts';
@@ -36,15 +36,17 @@ interface Prefetched {
 
 /** Finds the latest national rows. */
 function createNationals({ effort }: FiguresMeans, noted: Noted, outcomes: OperationOutcomes) {
-  function nationalsIn(came: readonly Outcome[]): readonly National[] {
-    const rows = came.map((outcome) => (outcome instanceof Error ? [] : outcome));
-    const latest = latestInEach(rows, { scope: 'NATIONAL' });
-    return came.map((outcome, i) => (outcome instanceof Error ? outcome : noted(latest[i] as Latest)));
+  function nationalIn(outcome: Outcome): National {
+    if (outcome instanceof Error) return outcome;
+    const [only] = outcome;
+    // Of one row, as most outcomes are, there is nothing to decide.
+    if (only !== undefined && outcome.length === 1) return only.locationName === null ? only : null;
+    return noted(latestIn(outcome, { scope: 'NATIONAL' }));
   }
 
   return (demands: readonly Demand[]): PromiseOrValue<readonly National[]> =>
     outcomes.of(demands, (came) => {
-      const nationals = nationalsIn(came);
+      const nationals = came.map(nationalIn);
       // If the newest row is of a place, the newest national one is in the series.
       const isOfPlace = (i: number) => nationals[i] === null && Array.isArray(came[i]) && came[i].length > 0;
       const ofPlaces = demands.filter((_, i) => isOfPlace(i));
@@ -54,7 +56,7 @@ function createNationals({ effort }: FiguresMeans, noted: Noted, outcomes: Opera
         demandFor('series', countryCode, metricKey, maxAgeMs),
       );
       return outcomes.of(wanted, (series) => {
-        const further = nationalsIn(series).values();
+        const further = series.map(nationalIn).values();
         return nationals.map((national, i) => (isOfPlace(i) ? (further.next().value ?? null) : national));
       });
     });

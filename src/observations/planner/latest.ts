@@ -27,8 +27,10 @@ interface RowsFilter {
   readonly toYear?: number | null | undefined;
 }
 
+const NO_FILTER: RowsFilter = {};
+
 /** The one decision on the latest figure; the order of rows makes no difference. */
-export function latestIn(rows: Rows, filter: RowsFilter = {}): Latest {
+export function latestIn(rows: Rows, filter: RowsFilter = NO_FILTER): Latest {
   const fitting = filtered(rows, filter);
   const figure = fitting.length < 2 ? (fitting[0] ?? null) : newestOf(fitting);
   const ofYear = fitting.length < 2 ? fitting : fitting.filter(({ year }) => year === figure?.year);
@@ -45,8 +47,8 @@ export function latestIn(rows: Rows, filter: RowsFilter = {}): Latest {
 }
 
 /** As {@link latestIn}, for many pairs. */
-export function latestInEach(rowsOfPairs: readonly Rows[], filter?: RowsFilter): readonly Latest[] {
-  return rowsOfPairs.map((rows) => latestIn(rows, filter));
+export function latestInEach(pairs: readonly { readonly rows: Rows }[]): readonly Latest[] {
+  return pairs.map(({ rows }) => latestIn(rows));
 }
 
 export function filtered(rows: Rows, { scope, fromYear, toYear }: RowsFilter): Rows {
