@@ -14,8 +14,9 @@ import { CARD, RANKED } from '../tools/documents.ts';
  * Ajv. Each test also gives its checker something wrong, which it has to find.
  */
 
-/** Rules of how sources are written, which Biome has its own of. */
+/** Rules of how sources are written, which Biome has its own of; and boxes of one list have one name. */
 const HTML_STYLE: ConfigData['rules'] = {
+  'form-dup-name': ['error', { shared: ['radio', 'checkbox', 'submit', 'button', 'reset'] }],
   'doctype-style': ['error', { style: 'lowercase' }],
   'void-style': 'off',
   'no-trailing-whitespace': 'off',

@@ -18,6 +18,7 @@ const OF_LINES: ReadonlySet<string> = new Set(['picture.focus', 'picture.highlig
 
 /**
  * Null unless a document takes one list of countries, or no list and one country: of several, none is the one to choose.
+ * Null too if a form can't keep the other parameters.
  * @param given parameters of the address
  */
 export function countryChoiceOf(
@@ -32,6 +33,8 @@ export function countryChoiceOf(
   const { name, isList, isRequired, usual } = only;
   const codes = [values[name] ?? usual?.value ?? []].flat().map((code) => String(code).toUpperCase());
   const kept = [...new URLSearchParams(given)].filter(([one]) => one !== name && !OF_LINES.has(one));
+  // HTML has no way to write control characters.
+  if (kept.some(([, value]) => /\p{Cc}/u.test(value))) return null;
   return { name, isList, isRequired, chosen: new Set(codes), kept };
 }
 
@@ -57,5 +60,5 @@ export function countryForm(choice: CountryChoice, action: string): string {
   const field = isList
     ? `<fieldset><legend>Ticked countries are shown${isRequired ? '' : '; if none is, those of this page'}.</legend>${boxes().join('')}</fieldset>`
     : `<label>Country <select name="${escaped(name)}">${options().join('')}</select></label>`;
-  return `<details><summary>Choose ${isList ? 'countries' : 'a country'}</summary><form action="${escaped(action)}">${hidden.join('')}${field}<button>Show</button></form></details>`;
+  return `<details><summary>Choose ${isList ? 'countries' : 'a country'}</summary><form action="${escaped(action)}">${hidden.join('')}${field}<button type="submit">Show</button></form></details>`;
 }
