@@ -66,7 +66,9 @@ query AllCountries {
     query: `# A comparison over time. Lines break where a year is
 # missing; modelled figures are drawn hollow, with the
 # provider's bounds as a band where there are any.
-query OverTime($codes: [CountryCode!] = ["KE", "NG", "GH"]) {
+query OverTime(
+  $codes: [CountryCode!] = ["KE", "NG", "GH"]
+) {
   countries(codes: $codes) {
     code
     name

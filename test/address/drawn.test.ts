@@ -350,6 +350,7 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     await page.evaluate(
       `document.querySelector('iframe').src = '${program.origin}/c/lines?from=2015&theme=light&picture.axis=zero&picture.focus=Nigeria'`,
     );
+    await page.frames()[1]?.waitForURL(/from=2015/);
     const reader = page.frameLocator('iframe');
     await reader.getByText('Choose countries').click();
     await expect.poll(() => reader.getByRole('checkbox', { checked: true }).count()).toBe(2);
