@@ -98,15 +98,12 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
   const { planning, service, cache } = parts;
   const { learned } = planning;
   const calls = createDataCalls({ learned, send: service.send, now: cache.now });
-  const receive: RepairMeans['receive'] = async (task, answer, sending) => {
-    try {
+  const receive: RepairMeans['receive'] = (task, answer, sending) =>
+    settlingFailures(task, async () => {
       const isCut = calls.isCutShort(task, answer, sending);
       if (isCut === false || !(await isCut)) return handOut(task, answer, sending, parts);
-      return task.pairs.length === 0 ? NOT_WHOLE : await cut(task, answer, sending, means);
-    } catch (error) {
-      return settleFailure(task, error);
-    }
-  };
+      return task.pairs.length === 0 ? NOT_WHOLE : cut(task, answer, sending, means);
+    });
   const means: RepairMeans = { ...planning, ...cache, ask: service.ask, calls, receive };
   return async (task, sending) => {
     try {
