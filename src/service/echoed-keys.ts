@@ -1,5 +1,5 @@
 /** Shorter keys might be words. */
-export const LEAST_KEY_LENGTH = 8;
+const LEAST_KEY_LENGTH = 8;
 
 /** What JSON has outside of strings: a key made of it alone might be a figure. */
 const OUTSIDE_STRINGS = /true|false|null|[\d.eE+\-[\]{}:,]/g;
@@ -22,8 +22,41 @@ export function withoutEchoedKey(body: Buffer, authorization: string | null): Bu
   return shown === text ? body : Buffer.from(shown, 'latin1');
 }
 
+/** Length of a piece of a key that is taken for the key: services may repeat half of it. */
+const PIECE_LENGTH = { least: 6, most: 8 };
+
+/** Levels of nested escapes that are undone. */
+const MAX_ESCAPES = 3;
+
+/** Escapes of JSON, scripts, addresses and HTML, of which punctuation needn't be told apart. */
+const ESCAPE =
+  /(?:\\u\{|&#x)([\da-f]{1,6})|(?:\\u00|\\x|%(?:u00)?)([\da-f]{2})|&#(\d{1,7})|&(?:(amp)|[a-z]{2,8});|\\u[\da-f]{4}/gi;
+
+/**
+ * The service's words are shown, cached and logged. They are withheld if they contain the caller's key, or a piece of
+ * its letters and digits, in whatever spelling.
+ */
+export function withoutPiecesOfKey(words: string, authorization: string | null): string {
+  const key = lettersOf(keyIn(authorization));
+  if (key.length < LEAST_KEY_LENGTH) return words;
+  const length = Math.max(PIECE_LENGTH.least, Math.min(PIECE_LENGTH.most, Math.ceil(key.length / 2)));
+  const pieces = Array.from(key.slice(length - 1), (_, at) => key.slice(at, at + length));
+  let text = words;
+  for (let round = 0; round <= MAX_ESCAPES; round += 1) {
+    const letters = lettersOf(text);
+    if (pieces.some((piece) => letters.includes(piece))) return '[redacted]';
+    text = text.replace(ESCAPE, (_, long, short, decimal, amp) => {
+      const hex = long ?? short;
+      return String.fromCharCode(hex ? Number.parseInt(hex, 16) : Number(decimal ?? (amp ? 38 : 32)));
+    });
+  }
+  return words;
+}
+
+const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]+/g, '');
+
 /** The key of an `Authorization` header; empty without one. */
-export function keyIn(authorization: string | null): string {
+function keyIn(authorization: string | null): string {
   return authorization?.replace(/^bearer +/i, '') ?? '';
 }
 

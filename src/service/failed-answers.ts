@@ -3,7 +3,7 @@ import { isDeepJson, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { unspecified } from './bodies.ts';
 import type { Answer, Call } from './call.ts';
-import { keyIn, LEAST_KEY_LENGTH } from './echoed-keys.ts';
+import { withoutPiecesOfKey } from './echoed-keys.ts';
 import { LASTING_STATUSES, Lasting } from './lasting-failures.ts';
 import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
@@ -14,46 +14,6 @@ const MAX_WORDS = 20_000;
 
 /** Bound of `Retry-After`, in seconds. */
 const MAX_AWAY_SECONDS = 3_600;
-
-/** Length of a piece of a key that is taken for the key: services may repeat half of it. */
-const PIECE_LENGTH = { least: 6, most: 8 };
-
-/** Levels of nested escapes that are undone. */
-const MAX_ESCAPES = 3;
-
-/** Escapes of JSON, scripts, addresses and HTML. */
-const ESCAPE =
-  /\\u\{?([\da-f]{2,6})\}?|\\x([\da-f]{2})|%u?(00[\da-f]{2}|[\da-f]{2})|&#x([\da-f]{1,6});?|&#(\d{1,7});?|&([a-z]{2,8});/gi;
-
-/** Named escapes stand for punctuation, which the search for keys ignores. */
-function unescaped(_: string, ...[unicode, hex, percent, entityHex, entity, name]: (string | undefined)[]) {
-  const digits = unicode ?? hex ?? percent ?? entityHex;
-  if (digits === undefined && entity === undefined) return name?.toLowerCase() === 'amp' ? '&' : ' ';
-  const code = digits === undefined ? Number(entity) : Number.parseInt(digits, 16);
-  return code < 128 ? String.fromCharCode(code) : ' ';
-}
-
-const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]+/g, '');
-
-/**
- * The service's words are shown, cached and logged. They are withheld if they contain the key, or a piece of it, in
- * whatever spelling.
- */
-function withoutKey(words: string, { caller }: Sending): string {
-  const key = lettersOf(keyIn(caller.authorization));
-  if (key.length < LEAST_KEY_LENGTH) return words;
-  const length = Math.max(PIECE_LENGTH.least, Math.min(PIECE_LENGTH.most, Math.ceil(key.length / 2)));
-  const pieces = new Set<string>();
-  for (let at = 0; at + length <= key.length; at += 1) pieces.add(key.slice(at, at + length));
-  let text = words;
-  for (let round = 0; round <= MAX_ESCAPES; round += 1) {
-    const letters = lettersOf(text);
-    for (let at = 0; at + length <= letters.length; at += 1)
-      if (pieces.has(letters.slice(at, at + length))) return '[redacted]';
-    text = text.replace(ESCAPE, unescaped);
-  }
-  return words;
-}
 
 /**
  * Makes the failure of an answer with the status of an error. Unless the body has the service's own shape, something on
@@ -100,7 +60,7 @@ export function notFound(text: string, call: Call, sending: Sending): Pick<Answe
   const stray = new Failure(
     'UPSTREAM_INVALID_RESPONSE',
     'The service answered 404 without naming what was asked for, so it is not known if it has it.',
-    { route: call.route, ...(detail === '' ? {} : { detail }) },
+    { route: call.route, detail: detail || undefined },
   );
   return { body, stray };
 }
@@ -114,10 +74,7 @@ export function failureInBody(body: JsonObject, call: Call, sending: Sending): F
   if (/\brate[ _-]?limit|monthly request limit|too many requests/i.test(detail ?? ''))
     return failureOf(429, detail, call);
   const words = 'The service sent a failure as if it were an answer.';
-  return new Failure('UPSTREAM_INVALID_RESPONSE', words, {
-    route: call.route,
-    ...(detail === undefined ? {} : { detail }),
-  });
+  return new Failure('UPSTREAM_INVALID_RESPONSE', words, { route: call.route, detail });
 }
 
 const REFUSED_ARGUMENTS = 'The service refused the arguments';
@@ -160,7 +117,7 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
 /** Undefined if the body has no words of a failure. */
 function wordsFor(body: unknown, sending: Sending): string | undefined {
   const words = isObject(body) ? wordsIn(body, 2)?.slice(0, MAX_WORDS) : undefined;
-  return words === undefined ? undefined : withoutKey(words, sending);
+  return words === undefined ? undefined : withoutPiecesOfKey(words, sending.caller.authorization);
 }
 
 /** Undefined if the text is no JSON, or none that a service would send. */
@@ -173,8 +130,6 @@ function jsonIn(text: string): unknown {
   }
 }
 
-const MAX_LOOKED_AT = 2_000;
-
 /** Kinds of things that may be missing, and words that say that the route is. */
 const THING =
   /\b(?:countr(?:y|ies)|metrics?|indicators?|measures?|observations?|figures?|series|rows?|records?|profiles?|signals?|tickers?|listings?|government|structures?|offices?|trade|polic(?:y|ies))\b/i;
@@ -186,46 +141,30 @@ const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
  */
 function namesAsked({ route, target }: Call, detail: string): boolean {
   // Words with a slash repeat the address.
-  const said = detail.slice(0, MAX_LOOKED_AT).replace(/\S*\/\S*/g, ' ');
-  const { pathname, searchParams } = new URL(target, 'http://service');
+  const said = detail.replace(/(?<!\S)[^\s/]*\/\S*/g, '');
   const steps = route.split('/');
-  const inPath = pathname.split('/').filter((step) => !steps.includes(step));
-  const asked = [
-    ...inPath.map(decodeURIComponent),
-    ...[...searchParams.values()].flatMap((value) => value.split(',')),
-  ];
-  return asked.some((value) => names(said, value)) || (THING.test(said) && !OF_ROUTE.test(said));
+  const asked = decodeURIComponent(target.replace(/[?&]\w+=/g, ',')).split(/[/,]/);
+  const isNamed = asked.some((name) => !steps.includes(name) && isIn(said, name));
+  return isNamed || (THING.test(said) && !OF_ROUTE.test(said));
 }
 
-/** True if a value is a word of the text. Two letters must look like a code, since they may be any word. */
-function names(said: string, value: string): boolean {
-  const word = value.replace(/[^\w-]/g, '\\$&');
-  if (value.length > 2) return new RegExp(`(?<![\\w.-])${word}(?![\\w-])`, 'i').test(said);
-  if (!/^[a-z]{2}$/i.test(value)) return false;
-  const isCode = new RegExp(`\\b${value.toUpperCase()}\\b`).test(said);
-  return isCode || new RegExp(`[:="'\`([]\\s*${value}\\b`, 'i').test(said);
+/** True if a name is a word of the text. Two letters must look like a code, since they may be any word. */
+function isIn(said: string, name: string): boolean {
+  const word = name.replace(/[^\w-]/g, '\\$&');
+  if (name.length > 2) return new RegExp(`(?<![\\w.-])${word}(?![\\w-])`, 'i').test(said);
+  const code = `\\b${name.toUpperCase()}\\b|[:="'\`([]\\s*${name.toLowerCase()}\\b`;
+  return /^[a-z]{2}$/i.test(name) && new RegExp(code).test(said);
 }
-
-/*
- * Services and proxies wrap failures in many ways. The usual members are read at the top of a body, in its `meta`, and
- * under `data`.
- */
 
 /** Members with the words of a failure, the service's own first. */
-const WORDS = 'detail error errors message msg error_message error_description title reason'.split(' ');
+const WORDS = ['detail', 'error', 'errors', 'message', 'msg', 'error_message', 'title', 'reason'];
 
 /** Members that are only there for a failure. */
-const ERRORS = 'error errors error_message error_description exception'.split(' ');
+const ERRORS = ['error', 'errors', 'error_message', 'exception'];
 
-/** `code` is not among them, since it may be the code of anything. */
-const STATUSES = ['status', 'status_code', 'statusCode'];
-
-/** Members that may stand beside the words of a failure. */
-const BESIDE =
-  'success ok exception code timestamp time path request_id requestId trace_id traceId type instance error_code errorCode documentation_url docs help retry_after meta';
-const OF_FAILURES = new Set([...WORDS, ...STATUSES, ...BESIDE.split(' ')]);
-
-const MAX_ERRORS = 300;
+/** Members of a body that is nothing but a failure. Elsewhere `code` may be that of anything. */
+const OF_FAILURES =
+  /^(detail|error.*|exception|message|msg|title|reason|success|ok|status(_?code)?|code|type|instance|time(stamp)?|path|(request|trace)_?id|documentation_url|docs|help|retry_after|meta)$/i;
 
 /** The part of the body of a 200 that tells of a failure; null if none does. */
 function failureIn(body: JsonObject): JsonObject | null {
@@ -237,30 +176,27 @@ function failureIn(body: JsonObject): JsonObject | null {
 
 function saysFailed(part: JsonObject): boolean {
   const isNo = part.success === false || part.ok === false;
-  return isNo || ERRORS.some((name) => holdsAny(part[name])) || hasFailed(part, STATUSES);
+  const statuses = [part.status, part.status_code, part.statusCode];
+  return isNo || ERRORS.some((name) => holdsAny(part[name])) || statuses.some(isFailed);
 }
 
-/** True if an object has the words or the status of a failure, and nothing that doesn't belong to them. */
 function isFailureAlone(part: JsonObject): boolean {
-  const hasOther = Object.keys(part).some((name) => part[name] !== null && !OF_FAILURES.has(name));
-  return !hasOther && (WORDS.some((name) => holdsAny(part[name])) || hasFailed(part, [...STATUSES, 'code']));
-}
-
-function hasFailed(part: JsonObject, names: readonly string[]): boolean {
-  return names.some((name) => isFailed(part[name]));
+  const hasOther = Object.keys(part).some((name) => part[name] !== null && !OF_FAILURES.test(name));
+  return !hasOther && (WORDS.some((name) => holdsAny(part[name])) || [part.status, part.code].some(isFailed));
 }
 
 function isFailed(status: unknown): boolean {
   if (typeof status !== 'string' && typeof status !== 'number') return false;
-  return /^\s*([45]\d\d|err|errors?|fail|failed|failure|exception|fatal)\s*$/i.test(String(status));
+  return /^\s*([45]\d\d|err(ors?)?|fail(ed|ure)?|exception|fatal)\s*$/i.test(String(status));
 }
 
 /** False for empty values, and for those that mean no. */
 function holdsAny(value: unknown): boolean {
-  if (typeof value === 'string') return !/^\s*(none|null|false|ok)?\s*$/i.test(value);
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  return value === true || (typeof value === 'number' && value !== 0);
+  return !/^\s*(undefined|none|null|false|ok|0)?\s*$/i.test(String(value));
 }
+
+const MAX_ERRORS = 300;
 
 /**
  * Reads the words of a failure: a text, or those in an object or a list of errors.
@@ -275,7 +211,7 @@ function wordsIn(value: unknown, levels: number): string | undefined {
 
 /** One of a list of errors: `{loc, msg}` as the service has it, or a text. */
 function errorNameOf(error: unknown): string {
-  const { loc, msg, message, detail } = isObject(error) ? error : { msg: error };
-  const words = [msg, message, detail].find((text) => typeof text === 'string') ?? 'refused';
-  return Array.isArray(loc) ? `${loc.join('.')}: ${words}` : String(words);
+  const { loc, ...words } = isObject(error) ? error : { msg: error };
+  const said = wordsIn(words, 1) ?? 'refused';
+  return Array.isArray(loc) ? `${loc.join('.')}: ${said}` : said;
 }
