@@ -92,12 +92,22 @@ function withoutRepeated(text: string, filename: string, kernel: string): string
   // `Scalars` differs, but the kernel's has all that a plugin needs.
   const isRepeated = ({ name, body }: ReturnType<typeof typesIn>[number]) =>
     name === 'Scalars' || kernels.get(name) === body;
+  const isByEntrance = text.includes('/plugin/index.ts');
+  const offered = isByEntrance ? readText(ENTRANCE) : kernel;
   const repeated = typesIn(text).filter(isRepeated);
-  const rest = repeated
-    .reduce((left, { text: one }) => left.replace(one, ''), text)
-    .replace(/\n{3,}/g, '\n\n');
-  const used = repeated.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\b`).test(rest));
-  const from = relative(dirname(filename), text.includes('/plugin/index.ts') ? ENTRANCE : KERNEL_TYPES);
+  const without = (types: typeof repeated) =>
+    types.reduce((left, { text: one }) => left.replace(one, ''), text).replace(/\n{3,}/g, '\n\n');
+  const isIn = (name: string, some: string) => new RegExp(`\\b${name}\\b`).test(some);
+  // The entrance lacks most of them: those that are used stay, with those that they use.
+  let left = repeated;
+  let rest = without(left);
+  for (let before = left.length + 1; left.length < before; ) {
+    before = left.length;
+    left = left.filter(({ name }) => isIn(name, offered) || !isIn(name, rest));
+    rest = without(left);
+  }
+  const used = left.map(({ name }) => name).filter((name) => isIn(name, rest));
+  const from = relative(dirname(filename), isByEntrance ? ENTRANCE : KERNEL_TYPES);
   return `import type { ${used.sort().join(', ')} } from '${from}';\n${rest}`;
 }
 

@@ -18,7 +18,7 @@ const args = process.argv.slice(2);
 const named = args.filter((name) => !name.startsWith('--'));
 
 /** Packages that plugins bring themselves, though ours has a copy. */
-const THEIR_OWN = ['graphql', 'lru-cache'];
+const THEIR_OWN = ['graphql', 'graphql-sse', 'graphql-ws', 'lru-cache'];
 
 /** Tests of plugins without a folder of `test/plugins`. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
@@ -27,6 +27,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'issued-keys': ['test/issued'],
   'mcp-tools': ['test/tools'],
   'public-pages': ['test/address'],
+  subscriptions: ['test/live'],
 };
 
 async function main(): Promise<void> {

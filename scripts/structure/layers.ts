@@ -16,6 +16,7 @@ export const LAYERS = [
   'graphql/resolvers',
   'graphql/cost',
   'graphql/request',
+  'graphql/live',
   'plugin',
   'gateway',
   'server',
@@ -34,6 +35,7 @@ export const BY_ENTRANCE = [
   'issued-keys',
   'mcp-tools',
   'public-pages',
+  'subscriptions',
   'tracing',
 ];
 

@@ -99,6 +99,8 @@ export const startedOf = (gateway: ComposedGateway): StartedServices => ({
   ...servicesOf(gateway),
   ...askingOf(gateway),
   handle: gateway.handle,
+  openSubscriptions: async (settings) =>
+    (await import('../graphql/live/subscriptions.ts')).openSubscriptions(gateway, settings),
 });
 
 function routeHostOf({ config, course: _, outgoing: __, ...host }: HttpHost): RouteHost {
@@ -106,9 +108,16 @@ function routeHostOf({ config, course: _, outgoing: __, ...host }: HttpHost): Ro
 }
 
 function limitsOf(config: Config): PluginServices['limits'] {
-  const { maxAnswerBytes: answerBytes, maxTokens: tokens, memoryMb, workers } = config;
+  const {
+    maxAnswerBytes: answerBytes,
+    maxBodyBytes: bodyBytes,
+    maxTokens: tokens,
+    memoryMb,
+    workers,
+  } = config;
   return {
     answerBytes,
+    bodyBytes,
     tokens,
     processMb: memoryMb / workers,
     get spareBytes() {

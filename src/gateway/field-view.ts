@@ -1,5 +1,6 @@
-import { defaultFieldResolver } from 'graphql';
+import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import { createObjectMemo } from '../cache/lru.ts';
+import type { SubscribingContext } from '../graphql/live/subscriptions.ts';
 import { warned } from '../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../graphql/schema/context.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
@@ -9,17 +10,36 @@ import type { CachedFigures, FieldContext, GraphPart } from '../plugin/graph.ts'
 import { turnsOf } from './turns-view.ts';
 
 type Resolver = GraphPart['resolvers'][string][string];
+type Bound = SchemaPart['resolvers'][string][string];
 
 /** Resolvers of a plugin get a view of the context. */
-export function schemaPartOf({ resolvers, ...part }: GraphPart): SchemaPart {
+export function schemaPartOf({ resolvers, figures = [], posted, ...part }: GraphPart): SchemaPart {
   const bound = Object.entries(resolvers).map(([type, fields]) => [
     type,
     Object.fromEntries(Object.entries(fields).map(([name, resolve]) => [name, withView(resolve)])),
   ]);
-  return { ...part, resolvers: Object.fromEntries(bound) };
+  return {
+    ...part,
+    resolvers: Object.fromEntries(bound),
+    finish(schema) {
+      for (const name of figures) mark(schema.getType(name), { part: 'figures' });
+      if (posted !== undefined) mark(schema.getSubscriptionType(), { posted });
+    },
+  };
 }
 
-function withView(resolve: Resolver): SchemaPart['resolvers'][string][string] {
+function mark(type: ReturnType<GraphQLSchema['getType']> | null, extensions: object): void {
+  if (type != null) type.extensions = { ...type.extensions, ...extensions };
+}
+
+function withView(resolver: Resolver): Bound {
+  if (typeof resolver === 'function') return viewing(resolver);
+  return { subscribe: viewing(resolver.subscribe), resolve: viewing(resolver.resolve) };
+}
+
+function viewing(
+  resolve: Extract<Resolver, (...given: never) => unknown>,
+): Extract<Bound, (...given: never) => unknown> {
   // By their marks: the functions themselves may be of another copy of the entrance.
   if ('isPlain' in resolve) return defaultFieldResolver;
   if ('ofRecord' in resolve) return resolve as never;
@@ -32,7 +52,7 @@ function fieldContextOf(context: GraphContext): FieldContext {
   return views.of(context) ?? views.put(context, viewOf(context));
 }
 
-function viewOf(context: GraphContext): FieldContext {
+function viewOf(context: GraphContext | SubscribingContext): FieldContext {
   const { bill, caller, effort, loaders, markPassing, warnings } = context;
   const { cachedNames, expectedCountries, figured, listed, load, observations } = loaders;
   return {
@@ -58,6 +78,7 @@ function viewOf(context: GraphContext): FieldContext {
     want: (figures) => effort.want(figures),
     markPassing: () => markPassing?.(),
     turns: turnsOf(caller),
+    changes: 'changes' in context ? context.changes : null,
   };
 }
 

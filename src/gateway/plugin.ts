@@ -6,23 +6,14 @@
 import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config } from '../config/config.ts';
-import type { Admission } from '../graphql/request/admission.ts';
+import type { LiveMeans } from '../graphql/live/live-parts.ts';
 import type { CallerOf, OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
-import type { OpenRun } from '../graphql/request/operation-run.ts';
-import type { OperationsParts } from '../graphql/request/operations-parts.ts';
 import type { PersistedTexts } from '../graphql/request/persisted.ts';
-import type { Wording } from '../graphql/request/prefixed.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
-import type { Ledger, QuotaRecord } from '../keys/ledger.ts';
-import type { Tenant } from '../keys/tenant.ts';
-import type { TenantCache } from '../keys/tenant-cache.ts';
-import type { ObservationClient } from '../observations/client.ts';
-import type { ObservationEntries } from '../observations/entries.ts';
-import type { Planning } from '../observations/planner/modes.ts';
 import type {
   PluginDefinition as ByEntrance,
   PluginHost as HostByEntrance,
@@ -34,13 +25,9 @@ import type {
 } from '../plugin/definition.ts';
 import type { AnswerSending } from '../server/http.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
-import type { Ask } from '../service/cached-lists.ts';
 import type { Call, Send } from '../service/call.ts';
-import type { Caller } from '../service/caller.ts';
 import type { Sending } from '../service/sending.ts';
-import type { Clock } from '../shared/async/clock.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
-import type { Failure } from '../shared/errors.ts';
 
 /** The failure of a plugin at the start, whose message names it. */
 export class PluginError extends Error {
@@ -102,19 +89,17 @@ export interface Plugin
 export type PluginHttp = HttpByEntrance<HttpHost>;
 
 /** What stages of a plugin may use of the gateway. */
-export interface Kernel {
+export interface Kernel extends Pick<LiveMeans, 'wording'> {
   readonly config: Config;
   readonly schema: GraphQLSchema;
   /** Operations that clients may name instead of sending them. */
   readonly persisted: PersistedTexts;
   readonly callerOf: CallerOf;
-  /** Translates to the names that routers use; null if routers see what clients see. */
-  readonly wording: Wording | null;
   readonly api: PluginServices['api'];
 }
 
 /** The gateway with all of its stages, for plugins with protocols of their own. */
-export interface ComposedGateway extends Kernel {
+export interface ComposedGateway extends Kernel, LiveMeans {
   /** Answers a request as `/graphql` does, through the stages of all plugins. */
   readonly handle: HandleRequest;
   /**
@@ -126,11 +111,6 @@ export interface ComposedGateway extends Kernel {
     requestId?: string,
   ): GatewayResponse | null;
   /**
-   * Admits a long-lived request, if the terms of its key allow it.
-   * @throws Failure if they don't, or there is no such key
-   */
-  enter(request: GatewayRequest): Promise<Entered>;
-  /**
    * Names the holder of a key. Streams, and budgets of tools, belong to holders.
    * @throws Failure for a key that is no longer valid
    */
@@ -140,16 +120,6 @@ export interface ComposedGateway extends Kernel {
    * @throws Failure if there is no such key, or its terms don't allow it
    */
   named(name: string, request: GatewayRequest): Promise<NamedEntry>;
-  /** What operations run with. */
-  readonly operations: OperationMeans;
-  /** The way to the service for what is no operation, planned, paced and billed all the same. */
-  readonly service: ServiceMeans;
-}
-
-export interface Entered {
-  readonly caller: Caller;
-  /** Calls back if the key becomes invalid; returns a function that ends that. Left out for keys of the service. */
-  readonly watch?: ((onEnd: (failure: Failure) => void) => () => void) | undefined;
 }
 
 export interface Holder {
@@ -159,23 +129,6 @@ export interface Holder {
   readonly isUnproven: boolean;
   /** True if the gateway has issued the key, which many visitors may share. */
   readonly isIssued: boolean;
-}
-
-export interface OperationMeans extends OperationsParts {
-  readonly openRun: OpenRun;
-  readonly admission: Admission;
-}
-
-export interface ServiceMeans {
-  readonly ask: Ask;
-  readonly observations: ObservationClient;
-  readonly entries: ObservationEntries;
-  readonly tenantCache: TenantCache;
-  readonly ledger: Ledger;
-  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
-  readonly clock: Clock;
-  readonly steadyNow: () => number;
-  readonly planning: Planning;
 }
 
 export interface HttpHost extends AnswerSending, Omit<RouteHost, 'isLocal' | 'origins' | 'site'> {

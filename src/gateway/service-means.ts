@@ -1,6 +1,7 @@
 import { outgoingProxyIn } from '../config/config.ts';
 import { cacheBounds } from '../config/memory-budget.ts';
 import { openGivenLists } from '../graphql/cost/given-lists.ts';
+import type { ServiceMeans } from '../graphql/live/live-parts.ts';
 import type { LoadingMeans } from '../graphql/request/operation-run.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import { freshnessIn, NO_TENANT_CACHE, openAgelessCache } from '../keys/tenant-cache.ts';
@@ -17,7 +18,7 @@ import { createUpstream } from '../service/client.ts';
 import { once } from '../shared/once.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { Stores } from './open-stores.ts';
-import type { Plugin, ServiceMeans } from './plugin.ts';
+import type { Plugin } from './plugin.ts';
 
 /** Opens the way to the service. `given` keeps the lists on it, by which operations are priced. */
 export function openService(

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Command } from 'commander';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,6 +7,7 @@ import type { Count } from '../cache/counts.ts';
 import type { KeptStore } from '../cache/kept-store.ts';
 import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
+import type { Subscriptions } from '../graphql/live/subscribing.ts';
 import type { AnswerTable } from '../graphql/request/answer-tables.ts';
 import type { DescribedOperation } from '../graphql/request/described-operations.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
@@ -241,6 +242,8 @@ export interface PluginServices {
   readonly limits: {
     /** Bytes of an answer, and of all answers of one request together. */
     readonly answerBytes: number;
+    /** Bytes of a request's body. */
+    readonly bodyBytes: number;
     /** Tokens of an operation. */
     readonly tokens: number;
     /** Megabytes of this process. */
@@ -284,6 +287,13 @@ export interface PluginServices {
 export interface StartedServices extends PluginServices, AskingServices {
   /** Answers a request as `/graphql` does. */
   readonly handle: HandleRequest;
+  /**
+   * Opens subscriptions. One feed for each key looks at the sources, fetches the figures that a run may have changed, and
+   * tells each subscriber the difference.
+   * @param settings.most of one key at once
+   * @param settings.pollMs milliseconds, at the least, between two looks for one key
+   */
+  openSubscriptions(settings: { readonly most: number; readonly pollMs: number }): Promise<Subscriptions>;
 }
 
 /** A plugin of one gateway. It takes part by the members that it has. */
@@ -367,6 +377,19 @@ export interface RouteHost {
   sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse): void;
   /** Aborts when the client leaves. */
   gone(reply: FastifyReply): AbortSignal;
+  /** Takes a reply that comes in parts out of Fastify's hands, with its headers. Proxies may hold no part back. */
+  inParts(reply: FastifyReply): ServerResponse;
+  /** True for `Bearer` and what may be a key, whoever's. */
+  isKey(authorization: string): boolean;
+  readonly upgrades: UpgradeHost;
+}
+
+/** For connections that clients upgrade, which no hook of the server sees. */
+export interface UpgradeHost {
+  /** Names a request, and the address that it comes from, by the word of proxies that are trusted. */
+  marksOf(request: IncomingMessage): { readonly requestId: string; readonly address: string };
+  /** Answers with a status, and closes the connection. */
+  refuse(socket: Duplex, status: number, headers?: Readonly<Record<string, string>>, message?: string): void;
 }
 
 /** Why a request is refused before its body is read. Each is null if it isn't. */
@@ -374,7 +397,9 @@ export interface UnreadRefusals {
   /** The gateway is shutting down. */
   ending(): Failure | null;
   /** Its key, its address or its `Accept` can't be read. */
-  malformed(request: FastifyRequest): { readonly status: number; readonly message: string } | null;
+  malformed(
+    request: Pick<FastifyRequest, 'raw'>,
+  ): { readonly status: number; readonly message: string } | null;
   /** So many operations of its key wait that there is no point. The value is for `Retry-After`. */
   overloaded(request: FastifyRequest): { readonly retryAfter: string | undefined } | null;
 }

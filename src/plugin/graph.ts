@@ -6,6 +6,7 @@ import {
   parse,
   type ResponsePath,
 } from 'graphql';
+import type { Changes } from '../graphql/live/subscribing.ts';
 import { fieldsReadBy } from '../graphql/resolvers/fields.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graphql/schema/context.ts';
 import type { Endpoint } from '../service/call.ts';
@@ -17,10 +18,16 @@ import type { Warning } from '../shared/warnings.ts';
 export interface GraphPart {
   /** Types, and extensions of others; `@upstream` states what a field takes of the service. */
   readonly sdl: DocumentNode | string;
-  /** By type and field. */
-  readonly resolvers: Readonly<Record<string, Readonly<Record<string, AnyResolver>>>>;
+  /** By type and field. A field of `Subscription` has two: `subscribe` returns what {@link FieldContext.changes} gives. */
+  readonly resolvers: Readonly<
+    Record<string, Readonly<Record<string, AnyResolver | { subscribe: AnyResolver; resolve: AnyResolver }>>>
+  >;
   /** Priced by what each is assumed to answer. */
   readonly endpoints?: readonly Endpoint[];
+  /** Its types that are figures to the rights of keys, though they have no tag of those. */
+  readonly figures?: readonly string[];
+  /** The refusal of a subscription that is sent as a plain request. */
+  readonly posted?: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
@@ -107,6 +114,8 @@ export interface FieldContext {
   markPassing(): void;
   /** Work of more than a millisecond or two: others have their turns in between. */
   readonly turns: Turns;
+  /** Null but where a subscription begins. */
+  readonly changes: Changes | null;
 }
 
 /** A field of the graph, as its SDL has it. */

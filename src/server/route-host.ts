@@ -8,7 +8,9 @@ import {
   readShallowJson,
   sendAnswer,
 } from './graphql-route.ts';
+import { hijacked, isBearer, isWellFormed } from './http.ts';
 import { unreadRefusals } from './unread-refusals.ts';
+import { upgradeHost } from './upgrades.ts';
 
 /**
  * What routes of plugins may use, of the program and of the library alike.
@@ -33,5 +35,8 @@ export function routeHost(
     gone: goneSignal,
     sendAnswer: (request, reply, answer) => sendAnswer(request, reply, answer, graphql),
     unread: unreadRefusals(gateway, course),
+    inParts: hijacked,
+    isKey: (authorization) => isBearer(authorization) && isWellFormed(authorization),
+    upgrades: upgradeHost(config),
   };
 }

@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
-import type { Upgrade } from '../plugin/definition.ts';
-import { writeRefusal } from './unread-requests.ts';
+import type { Config } from '../config/config.ts';
+import type { Upgrade, UpgradeHost } from '../plugin/definition.ts';
+import { once } from '../shared/once.ts';
+import { requestIdOf, trusting } from './http.ts';
+import { wordsOf, writeRefusal } from './unread-requests.ts';
 
 /** The protocol that a client wants to upgrade to, in lower case; empty for none. */
 export function protocolOf({ headers }: IncomingMessage): string {
@@ -18,4 +22,17 @@ export function takeUpgrades(app: FastifyInstance, upgrades: ReadonlyMap<string,
     if (take !== undefined) take(request, socket, head);
     else writeRefusal(socket, 400);
   });
+}
+
+export function upgradeHost({ trustedProxies }: Config): UpgradeHost {
+  // By the same rule as Fastify's `request.ip`.
+  const isTrusted = once(() => trusting(trustedProxies));
+  return {
+    marksOf: (request) => ({
+      requestId: requestIdOf(request),
+      address: proxyAddr(request, isTrusted()) ?? '',
+    }),
+    refuse: (socket, status, headers = {}, message) =>
+      writeRefusal(socket, status, headers, message && wordsOf(status, message)),
+  };
 }

@@ -18,6 +18,7 @@ it.each([256, 512, 1_024, 4_096])('pictures take their part of %d MB, and no mor
   const { memoryMb, workers } = drawing;
   const limits = {
     answerBytes: drawing.maxAnswerBytes,
+    bodyBytes: drawing.maxBodyBytes,
     tokens: drawing.maxTokens,
     processMb: memoryMb / workers,
     spareBytes: spareBytes(drawing) / workers,

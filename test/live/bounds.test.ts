@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { EventWork } from '../../src/graphql/live/event-results.ts';
+import { SubscriptionPlaces } from '../../src/graphql/live/places.ts';
 import type { Admission } from '../../src/graphql/request/admission.ts';
 import { UNPROVEN } from '../../src/graphql/request/callers.ts';
-import { EventWork } from '../../src/plugins/subscriptions/event-results.ts';
-import { SubscriptionPlaces } from '../../src/plugins/subscriptions/places.ts';
 import type { Caller } from '../../src/service/caller.ts';
 import { callerOf, tenantOf } from '../support/tenants.ts';
 

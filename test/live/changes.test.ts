@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { changesBetween, digestOf } from '../../src/graphql/live/figures.ts';
 import { observationId } from '../../src/graphql/resolvers/observation-ids.ts';
-import { changesBetween, digestOf } from '../../src/plugins/subscriptions/figures.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 
 function rowsOf(

@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
 const LOADS = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from 'node:module';
   registerHooks({ load(url, context, next) {
-    if (/graphql-(ws|sse)|node_modules\\/ws\\/|src\\/plugins\\/subscriptions\\/live/.test(url)) process.stderr.write('LOADED ' + url + '\\n');
+    if (/graphql-(ws|sse)|node_modules\\/ws\\/|src\\/(graphql\\/live\\/|plugins\\/subscriptions\\/live)/.test(url)) process.stderr.write('LOADED ' + url + '\\n');
     return next(url, context);
   } });`,
 )}`;
@@ -62,6 +62,7 @@ describe('with SUBSCRIPTIONS', () => {
         'graphql-ws',
         'graphql-sse',
         'node_modules/ws/',
+        'src/graphql/live/subscriptions',
         'src/plugins/subscriptions/live',
       ])
         expect(errors().includes(library)).toBe(SUBSCRIPTIONS === 'on');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { schemaPartOf } from '../../src/gateway/field-view.ts';
 import { part } from '../../src/plugins/subscriptions/resolvers.ts';
 import { brokenSchema } from '../support/broken-schema.ts';
 import { begin, open, openLive, POPULATION, subscriptionsOf, TRANSPORTS } from './live.ts';
@@ -11,7 +12,7 @@ const CITED = `subscription ($codes: [CountryCode!], $keys: [String!]) {
 
 describe.each(TRANSPORTS)('onError of a subscription over %s', (transport) => {
   it('onError of a subscription holds for each event: NULL keeps the error in its place, HALT ends the event and not the stream', async () => {
-    await using program = await openLive({ opened: await brokenSchema([part]) });
+    await using program = await openLive({ opened: await brokenSchema([schemaPartOf(part)]) });
     const ways = ['PROPAGATE', 'NULL', 'HALT'];
     const told = await begin(
       program,

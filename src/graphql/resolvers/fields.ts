@@ -20,9 +20,7 @@ export const fieldsReadBy =
     // `Object.fromEntries` loses the types of the entries.
     Object.fromEntries(names.map((name) => [name, read])) as never;
 
-export const plainFieldsOf = fieldsReadBy(defaultFieldResolver);
-
-export const plainFields = plainFieldsOf<ResolversParentTypes>();
+export const plainFields = fieldsReadBy(defaultFieldResolver)<ResolversParentTypes>();
 
 /** Makes resolvers for fields that are loaded unless known. Without a record, `record` fails; others are null. */
 export function recordFields<

@@ -106,7 +106,7 @@ export const observationList = (args: ListArgs, context: GraphContext, info: Gra
 export const observationPage = (args: ListArgs, context: GraphContext, info: GraphQLResolveInfo) =>
   listing.page(args, context, () => observationRows(args, context, info));
 
-export const FIGURE_FIELDS = [
+const FIGURE_FIELDS = [
   'year',
   'period',
   'asOfPeriod',

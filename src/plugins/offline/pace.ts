@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { definePlugin, type PluginDefinition, type ServiceMeans } from '../../gateway/plugin.ts';
+import { type ComposedGateway, definePlugin, type PluginDefinition } from '../../gateway/plugin.ts';
 import type { PlanLimits as DocumentedLimits, QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import { Failure } from '../../plugin/index.ts';
@@ -43,7 +43,7 @@ const spent = () => new Failure('OVERLOADED', SPENT_WORDS);
  * the store, and no more than were agreed to. Stops for good when the month is spent, or the key is refused.
  */
 export function createPace({ clock, plan, leave, path, onCall, onSpent }: PaceParts) {
-  let service: ServiceMeans | undefined;
+  let service: ComposedGateway['service'] | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let stopped: Failure | null = null;
   /** Requests that may still leave. */
@@ -84,7 +84,7 @@ export function createPace({ clock, plan, leave, path, onCall, onSpent }: PacePa
 
   async function room(tenant: Tenant): Promise<void> {
     for (;;) {
-      const quota = await (service as ServiceMeans).quota(tenant);
+      const quota = await (service as ComposedGateway['service']).quota(tenant);
       stopped ??= endOf(quota);
       if (stopped !== null) throw stopped;
       if (quota.callsThisMinute < (quota.requestsPerMinute ?? plan.requestsPerMinute)) return;

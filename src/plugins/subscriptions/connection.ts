@@ -1,32 +1,43 @@
-import type { ComposedGateway } from '../../gateway/plugin.ts';
-import type { GatewayRequest } from '../../plugin/index.ts';
-import type { LiveReader, LiveRequest } from './reading.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
+import type { GatewayRequest, StartedServices } from '../../plugin/index.ts';
 
-export type Live = Pick<ComposedGateway, 'enter' | 'holderOf'> & { readonly subscriptions: Subscriptions };
+type Subscriptions = Awaited<ReturnType<StartedServices['openSubscriptions']>>;
+type LiveRequest = Parameters<Subscriptions['open']>[0];
 
-export type Problem = (error: unknown, requestId: string) => void;
+export interface Live extends Pick<StartedServices, 'holderOf' | 'limits'> {
+  readonly subscriptions: Subscriptions;
+}
+
+/** The libraries of transports write results as they are. Their errors are no objects of GraphQL's classes. */
+export type Results = AsyncGenerator<ExecutionResult, void, undefined>;
 
 /** Until the subscription is over, its connection isn't idle. */
 export async function beginSubscription(
-  { subscriptions, enter }: Live,
-  request: Omit<LiveRequest, 'reader'> & Pick<GatewayRequest, 'headers' | 'address'>,
+  { subscriptions }: Live,
+  request: Omit<LiveRequest, 'reader'>,
   idleness: Idleness,
-  reading: Omit<LiveReader, 'onEnd'> = {},
-) {
+  reading: Omit<LiveRequest['reader'], 'onEnd'> = {},
+): Promise<{ readonly results: Results } | { readonly errors: readonly GraphQLFormattedError[] }> {
   idleness.begin();
   let isBegun = false;
   try {
-    const { query, operationName, variables, headers, address, requestId, signal } = request;
-    const body = { query, operationName, variables };
-    const entering = enter({ method: 'POST', headers, search: '', body, address, requestId, signal });
     const reader = { ...reading, onEnd: () => idleness.end() };
-    const opened = await subscriptions.open({ ...request, reader }, entering);
-    isBegun = 'results' in opened;
-    return opened;
+    const opened = await subscriptions.open({ ...request, reader });
+    if ('errors' in opened) return opened;
+    isBegun = true;
+    return { results: opened.results as unknown as Results };
   } finally {
     if (!isBegun) idleness.end();
   }
+}
+
+/** Headers as the gateway reads them. */
+export function flat(headers: IncomingHttpHeaders): GatewayRequest['headers'] {
+  const one: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) one[name] = Array.isArray(value) ? value.join(', ') : value;
+  return one;
 }
 
 /** Milliseconds, as for HTTP connections without a request. */

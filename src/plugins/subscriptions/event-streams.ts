@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLError } from 'graphql';
 import {
   createHandler,
   type Handler,
@@ -9,9 +10,8 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
-import { errorBody, Failure, isObject, visitorOf } from '../../plugin/index.ts';
-import { flat, hijacked, isBearer } from '../../server/http.ts';
-import { beginSubscription, Idleness, type Live, type Problem } from './connection.ts';
+import { errorBody, Failure, isObject, type RouteHost, visitorOf } from '../../plugin/index.ts';
+import { beginSubscription, flat, Idleness, type Live } from './connection.ts';
 
 const RESULT = 'event: next';
 
@@ -93,10 +93,10 @@ type StreamRequest = Request<FastifyRequest, StreamContext>;
 type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
 /** Serves `/graphql/stream` by the protocol of graphql-sse: distinct connections, and single ones that are reserved first. */
-export function eventStreams(app: FastifyInstance, live: Live, problem: Problem) {
+export function eventStreams(app: FastifyInstance, live: Live, { problem, inParts, isKey }: RouteHost) {
   const openEnds = new Set<() => void>();
   let isOver = false;
-  const streams = new SharedStreams(live, () => handler);
+  const streams = new SharedStreams(live, isKey, () => handler);
   const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
     authenticate: (request) => streams.of(request),
     onSubscribe: (request, params) => begin(request, params, live),
@@ -131,7 +131,7 @@ export function eventStreams(app: FastifyInstance, live: Live, problem: Problem)
       outflow.close();
       void body.return();
     };
-    const raw = hijacked(reply.headers(headers));
+    const raw = inParts(reply.headers(headers));
     // The client may have left while the subscription began.
     if (raw.closed) return onClosed();
     raw.once('close', onClosed);
@@ -175,17 +175,20 @@ async function begin(
     outflow.idleness,
     { ready: outflow.empty, onResult: outflow.add },
   );
-  return 'errors' in began ? { data: null, errors: began.errors } : began.results;
+  if ('results' in began) return began.results;
+  return { data: null, errors: began.errors as readonly GraphQLError[] };
 }
 
 /** Streams that were reserved for several subscriptions each, by token. */
 class SharedStreams {
   readonly #streams = new Map<string, SharedStream>();
   readonly #live: Live;
+  readonly #isKey: RouteHost['isKey'];
   readonly #handler: () => StreamHandler;
 
-  constructor(live: Live, handler: () => StreamHandler) {
+  constructor(live: Live, isKey: RouteHost['isKey'], handler: () => StreamHandler) {
     this.#live = live;
+    this.#isKey = isKey;
     this.#handler = handler;
   }
 
@@ -194,7 +197,7 @@ class SharedStreams {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
     const requestId = raw.id;
-    if (authorization === undefined || !isBearer(authorization)) return refusalOf(NO_KEY, requestId);
+    if (authorization === undefined || !this.#isKey(authorization)) return refusalOf(NO_KEY, requestId);
     const holder = await this.#live.holderOf(authorization).catch((error: unknown) => {
       if (error instanceof Failure) return error;
       throw error;

@@ -1,8 +1,8 @@
-import type { InputMaybe, Maybe, RequireFields, Resolver, ResolverTypeWrapper, Scalars, SubscriptionResolver } from '../../graphql/schema/generated.ts';
+import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '../../plugin/index.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { SourceRef, GraphContext } from '../../graphql/schema/context.ts';
-import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { FormerObservationRecord, ObservationChangeRecord, ObservationChangesRecord } from './event-queue.ts';
+import type { SourceParent, FieldContext } from '../../plugin/index.ts';
+import type { ObservationChangesRecord, ObservationChangeRecord, ObservationRecord, FormerObservationRecord } from './records.ts';
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 /** Kinds of change. */
 export type ChangeKind =
   /** The figure is new. */
@@ -118,6 +118,38 @@ export type SubscriptionSourceRefreshedArgs = {
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
 };
 
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -132,7 +164,7 @@ export type ResolversTypes = {
   Observation: ResolverTypeWrapper<ObservationRecord>;
   ObservationChange: ResolverTypeWrapper<ObservationChangeRecord>;
   ObservationChanges: ResolverTypeWrapper<ObservationChangesRecord>;
-  Source: ResolverTypeWrapper<SourceRef>;
+  Source: ResolverTypeWrapper<SourceParent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
 };
@@ -150,12 +182,12 @@ export type ResolversParentTypes = {
   Observation: ObservationRecord;
   ObservationChange: ObservationChangeRecord;
   ObservationChanges: ObservationChangesRecord;
-  Source: SourceRef;
+  Source: SourceParent;
   String: Scalars['String']['output'];
   Subscription: Record<PropertyKey, never>;
 };
 
-export type FormerObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
+export type FormerObservationResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['FormerObservation'] = ResolversParentTypes['FormerObservation']> = {
   asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
@@ -171,34 +203,34 @@ export type FormerObservationResolvers<ContextType = GraphContext, ParentType ex
   year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
 };
 
-export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
+export type ObservationResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
-export type ObservationChangeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
+export type ObservationChangeResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
   before?: Resolver<Maybe<ResolversTypes['FormerObservation']>, ParentType, ContextType>;
   formerId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
   observation?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
 };
 
-export type ObservationChangesResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChanges'] = ResolversParentTypes['ObservationChanges']> = {
+export type ObservationChangesResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['ObservationChanges'] = ResolversParentTypes['ObservationChanges']> = {
   at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   changes?: Resolver<ReadonlyArray<ResolversTypes['ObservationChange']>, ParentType, ContextType>;
   isWhole?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   revision?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
-export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
+export type SourceResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
-export type SubscriptionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+export type SubscriptionResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
   observationsChanged?: SubscriptionResolver<Maybe<ResolversTypes['ObservationChanges']>, "observationsChanged", ParentType, ContextType, RequireFields<SubscriptionObservationsChangedArgs, 'latest'>>;
   sourceRefreshed?: SubscriptionResolver<Maybe<ResolversTypes['Source']>, "sourceRefreshed", ParentType, ContextType, Partial<SubscriptionSourceRefreshedArgs>>;
 };
 
-export type Resolvers<ContextType = GraphContext> = {
+export type Resolvers<ContextType = FieldContext> = {
   CountryCode?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
   FormerObservation?: FormerObservationResolvers<ContextType>;

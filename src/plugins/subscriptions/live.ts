@@ -1,19 +1,18 @@
-import type { Plugin } from '../../gateway/plugin.ts';
+import type { Plugin, StartedServices } from '../../plugin/index.ts';
 import type { Live } from './connection.ts';
 import { eventStreams } from './event-streams.ts';
 import { revalidated } from './revalidated.ts';
-import { openSubscriptions } from './subscriptions.ts';
 import { webSockets } from './web-sockets.ts';
 
-export function openLive(settings: { readonly most: number; readonly pollMs: number }) {
+export function openLive(settings: Parameters<StartedServices['openSubscriptions']>[0]) {
   // Set once the gateway is composed, and once it has a server.
   let live: Live | undefined;
   let streams: ReturnType<typeof eventStreams> | undefined;
   let sockets: ReturnType<typeof webSockets> | undefined;
   return {
-    start(gateway) {
-      const { enter, holderOf, wording } = gateway;
-      live = { enter, holderOf, subscriptions: openSubscriptions(gateway, { ...settings, wording }) };
+    async start(gateway) {
+      const { holderOf, limits, openSubscriptions } = gateway;
+      live = { holderOf, limits, subscriptions: await openSubscriptions(settings) };
     },
     request: revalidated,
     metrics: [
@@ -32,7 +31,7 @@ export function openLive(settings: { readonly most: number; readonly pollMs: num
       routes(app, host) {
         if (live === undefined) return;
         host.asGraphql(app);
-        streams = eventStreams(app, live, host.problem);
+        streams = eventStreams(app, live, host);
         sockets = webSockets(live, host);
       },
     },

@@ -1,5 +1,4 @@
-import { definePlugin } from '../../gateway/plugin.ts';
-import { onOff, remarksOnIdle, wholeNumber } from '../../plugin/index.ts';
+import { definePlugin, onOff, remarksOnIdle, wholeNumber } from '../../plugin/index.ts';
 
 export const subscriptions = definePlugin({
   name: 'subscriptions',

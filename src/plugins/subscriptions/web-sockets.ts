@@ -1,18 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import proxyAddr from '@fastify/proxy-addr';
-import type { ExecutionArgs } from 'graphql';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type ExecutionArgs,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLFormattedError,
+  parse,
+} from 'graphql';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { HttpHost } from '../../gateway/plugin.ts';
-import type { Upgrade } from '../../plugin/definition.ts';
-import { isDeepJson } from '../../plugin/index.ts';
-import { flat, headError, isBearer, isWellFormed, requestIdOf, trusting } from '../../server/http.ts';
-import { wordsOf, writeRefusal } from '../../server/unread-requests.ts';
-import { within } from '../../shared/async/within.ts';
-import { MAX_NESTING, TOO_DEEP } from '../../shared/exact-json.ts';
-import { beginSubscription, Idleness, type Live } from './connection.ts';
-import type { LiveResults } from './event-results.ts';
+import { isDeepJson, type RouteHost } from '../../plugin/index.ts';
+import { beginSubscription, flat, Idleness, type Live, type Results } from './connection.ts';
 
 /** Milliseconds that clients have to leave once they are asked to. */
 const LEAVING_MS = 1_500;
@@ -27,6 +26,9 @@ const MAX_REQUEST_ID = 128;
 /** Bytes that a close frame has room for (RFC 6455). */
 const MAX_REASON_BYTES = 123;
 
+/** Levels of a request, as the gateway takes it. */
+const MAX_NESTING = 500;
+
 /** Close codes of RFC 6455's registry and of `graphql-transport-ws`. */
 const CLOSING = {
   goingAway: 1001,
@@ -35,6 +37,8 @@ const CLOSING = {
   badRequest: 4400,
   unauthorized: 4401,
 } as const;
+
+const TOO_DEEP = `The request is nested more than ${MAX_NESTING} levels deep.`;
 
 const NO_KEY =
   'UNAUTHENTICATED: send Bearer <API_KEY> as Authorization, or as authorization in connection_init';
@@ -51,30 +55,30 @@ interface SocketConnection extends Record<PropertyKey, unknown> {
 }
 
 /** Serves `graphql-transport-ws`. `MAX_BODY_BYTES` bounds a message, `MAX_ANSWER_BYTES` what may wait for one reader. */
-export function webSockets(live: Live, { config, course, problem }: HttpHost) {
+export function webSockets(live: Live, host: RouteHost) {
+  const { problem, upgrades } = host;
+  const { bodyBytes, answerBytes } = live.limits;
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: config.maxBodyBytes,
+    maxPayload: bodyBytes,
     // One message per turn of the event loop: anybody may send thousands at once.
     allowSynchronousEvents: false,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
   sockets.on('wsClientError', ({ message }, socket) =>
-    writeRefusal(socket, 400, { 'Sec-WebSocket-Version': '13, 8' }, wordsOf(400, message)),
+    upgrades.refuse(socket, 400, { 'Sec-WebSocket-Version': '13, 8' }, message),
   );
-  // By the same rule as Fastify's `request.ip`.
-  const isTrusted = trusting(config.trustedProxies);
-  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live));
+  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(live, host));
 
   let isOver = false;
 
   function serve(socket: WebSocket, request: IncomingMessage): void {
-    const requestId = requestIdOf(request);
+    const { requestId, address } = upgrades.marksOf(request);
     const connection: SocketConnection = {
       request,
       socket,
       requestId,
-      address: proxyAddr(request, isTrusted) ?? '',
+      address,
       gone: new AbortController(),
       idleness: new Idleness(() => socket.close(CLOSING.goingAway, 'There is no subscription')),
       authorization: null,
@@ -83,7 +87,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
     const onClosed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => send(socket, text, config.maxAnswerBytes),
+        send: (text) => send(socket, text, answerBytes),
         close: (code, reason) => socket.close(code, fitting(reason)),
         onMessage: (take) =>
           socket.on('message', (message) => {
@@ -108,14 +112,16 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
     });
   }
 
-  const take: Upgrade = (request, socket, head) => {
-    const status = refusalStatus(request, isOver || course.isDraining);
-    if (status !== null) return refuse(socket, status);
-    sockets.handleUpgrade(request, socket, head, (upgraded) => serve(upgraded, request));
-  };
-
   return {
-    take,
+    take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+      const status = refusalStatus(request, isOver, host);
+      if (status === null) {
+        sockets.handleUpgrade(request, socket, head, (upgraded) => serve(upgraded, request));
+        return;
+      }
+      socket.on('error', () => {});
+      upgrades.refuse(socket, status, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
+    },
     /** Asks all clients to reconnect, and cuts off those that stay. */
     async end() {
       isOver = true;
@@ -123,7 +129,7 @@ export function webSockets(live: Live, { config, course, problem }: HttpHost) {
         socket.close(CLOSING.serviceRestart, 'Service restart');
         return new Promise((resolve) => socket.once('close', resolve));
       });
-      await within(LEAVING_MS, Promise.all(left));
+      await Promise.race([Promise.all(left), pause(LEAVING_MS, undefined, { ref: false })]);
       for (const socket of sockets.clients) socket.terminate();
     },
   };
@@ -157,12 +163,12 @@ function keepAlive(socket: WebSocket): () => void {
   return () => clearInterval(timer);
 }
 
-function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConnection> {
+function hooksOf(live: Live, { isKey }: RouteHost): ServerOptions<Record<string, unknown>, SocketConnection> {
   return {
     onConnect({ connectionParams = {}, extra }) {
       const { authorization, Authorization } = connectionParams;
       const bearer = extra.request.headers.authorization ?? authorization ?? Authorization;
-      if (typeof bearer === 'string' && isBearer(bearer) && isWellFormed(bearer)) {
+      if (typeof bearer === 'string' && isKey(bearer)) {
         extra.authorization = bearer;
         return true;
       }
@@ -180,22 +186,36 @@ function hooksOf(live: Live): ServerOptions<Record<string, unknown>, SocketConne
       };
       const request = { ...asked, requestId, signal: gone.signal, headers, address: extra.address };
       const began = await beginSubscription(live, request, idleness);
-      if ('errors' in began) return began.errors;
-      return { ...began.args, results: began.results };
+      if ('errors' in began) return began.errors.map((error) => new ShownError(error));
+      return { ...OF_ANY, results: began.results } as unknown as ExecutionArgs;
     },
     // These are the arguments that `onSubscribe` has returned.
-    subscribe: (args) => (args as ExecutionArgs & { readonly results: LiveResults }).results,
+    subscribe: (args) => (args as ExecutionArgs & { readonly results: Results }).results,
+    // Otherwise the library would have errors be objects of its class.
+    onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
   };
 }
 
-/** Null if the connection is accepted. */
-function refusalStatus(request: IncomingMessage, isDraining: boolean): number | null {
-  // Not `new URL`: anybody may send a malformed address, and an exception here ends the program.
-  if (URL.parse(request.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
-  return isDraining ? 503 : (headError(request)?.status ?? null);
+/** By these the library sees that it is a subscription. */
+const OF_ANY = { document: parse('subscription { any }') };
+
+/** The library takes errors of this class alone. */
+class ShownError extends GraphQLError {
+  readonly #shown: GraphQLFormattedError;
+
+  constructor(shown: GraphQLFormattedError) {
+    super(shown.message);
+    this.#shown = shown;
+  }
+
+  override toJSON(): GraphQLFormattedError {
+    return this.#shown;
+  }
 }
 
-function refuse(socket: Duplex, status: number): void {
-  socket.on('error', () => {});
-  writeRefusal(socket, status, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
+/** Null if the connection is accepted. */
+function refusalStatus(raw: IncomingMessage, isOver: boolean, { unread }: RouteHost): number | null {
+  // Not `new URL`: anybody may send a malformed address, and an exception here ends the program.
+  if (URL.parse(raw.url ?? '', 'http://gateway')?.pathname !== '/graphql') return 404;
+  return isOver || unread.ending() !== null ? 503 : (unread.malformed({ raw })?.status ?? null);
 }

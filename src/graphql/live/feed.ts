@@ -4,28 +4,32 @@ import type { Tenant } from '../../keys/tenant.ts';
 import type { Demand } from '../../observations/planner/demand.ts';
 import { estimate } from '../../observations/planner/modes.ts';
 import { CLOCK_SKEW_MS, namedIn, type SourcesByMetric } from '../../observations/revalidation.ts';
-import { Failure, leftOutOf, openBill, timeIn } from '../../plugin/index.ts';
+import { openBill } from '../../service/bill.ts';
 import { cachedRecords } from '../../service/cached-answers.ts';
 import { makeCall } from '../../service/call.ts';
 import type { Caller } from '../../service/caller.ts';
 import { Deadline } from '../../service/deadline.ts';
 import { etlStatus, indicators, observations } from '../../service/endpoints.ts';
 import { payerOf } from '../../service/payer.ts';
+import { leftOutOf } from '../../service/records/envelope.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import { checkRight } from '../../service/rights.ts';
 import type { Sending } from '../../service/sending.ts';
+import { Failure } from '../../shared/errors.ts';
+import { timeIn } from '../../shared/periods.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
+import type { SourceRef } from '../schema/context.ts';
 import {
   EventQueue,
   type LiveParts,
   type Look,
   mergeBill,
   noteCalls,
-  type ObservationChangesRecord,
   type SourceRuns,
   type Task,
 } from './event-queue.ts';
 import { FigureWatch } from './figures.ts';
+import type { ObservationChangesRecord } from './subscribing.ts';
 
 /** Shares of the month's remaining calls that a feed may take: evenly over the month, and at any time. */
 const EVEN_SHARE = 0.09;
@@ -108,14 +112,14 @@ interface SourceSubscriber {
   readonly keys: ReadonlySet<string> | null;
   /** The last run of each source that is still to be sent. */
   readonly pending: Map<string, SourceRecord>;
-  readonly queue: EventQueue<SourceRecord>;
+  readonly queue: EventQueue<SourceRef>;
 }
 
 class SourceWatch {
   readonly #subscribers = new Set<SourceSubscriber>();
 
   /** @throws Failure BAD_USER_INPUT if the service is known to have no source of a key */
-  subscribe(keys: readonly string[] | null, look: Look | null): EventQueue<SourceRecord> {
+  subscribe(keys: readonly string[] | null, look: Look | null): EventQueue<SourceRef> {
     const wanted = keys && new Set(keys.map((key) => key.toLowerCase()));
     if (wanted !== null && look !== null && leftOutOf(look.records) === null) {
       const sourceKeys = new Set(look.records.map(({ key }) => key.toLowerCase()));
@@ -131,9 +135,9 @@ class SourceWatch {
       const [first] = pending.values();
       if (first === undefined) return null;
       pending.delete(first.key);
-      return first;
+      return { key: first.key, partial: first };
     };
-    const queue = new EventQueue<SourceRecord>(
+    const queue = new EventQueue<SourceRef>(
       take,
       () => null,
       () => this.#subscribers.delete(subscriber),
@@ -143,8 +147,8 @@ class SourceWatch {
     return queue;
   }
 
-  ran(records: readonly SourceRecord[]): EventQueue<SourceRecord>[] {
-    const notified: EventQueue<SourceRecord>[] = [];
+  ran(records: readonly SourceRecord[]): EventQueue<SourceRef>[] {
+    const notified: EventQueue<SourceRef>[] = [];
     for (const { keys, pending, queue } of this.#subscribers) {
       const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
       for (const record of wanted) {
@@ -158,7 +162,7 @@ class SourceWatch {
   }
 }
 
-type AnyQueue = EventQueue<ObservationChangesRecord> | EventQueue<SourceRecord>;
+type AnyQueue = EventQueue<ObservationChangesRecord> | EventQueue<SourceRef>;
 
 /** @param before settles once the earlier subscriptions of the turn have joined */
 type Subscribe<Joined extends AnyQueue> = (task: Task, before: Promise<unknown>) => Promise<Joined>;
@@ -450,8 +454,6 @@ class Feed {
     for (const queue of this.#queues) queue.pause(pause);
   }
 }
-
-export type LiveSources = ReturnType<ReturnType<typeof createFeeds>['of']>;
 
 /** One feed per key, and per budget under the gateway's own key, for as long as anybody subscribes. */
 export function createFeeds(parts: LiveParts) {

@@ -1,10 +1,10 @@
 import { Semaphore } from 'async-mutex';
-import type { Admission } from '../../graphql/request/admission.ts';
-import { UNPROVEN } from '../../graphql/request/callers.ts';
 import type { Tenant } from '../../keys/tenant.ts';
-import { Failure } from '../../plugin/index.ts';
 import type { Caller } from '../../service/caller.ts';
 import { yieldToEventLoop } from '../../shared/async/turns.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { Admission } from '../request/admission.ts';
+import { UNPROVEN } from '../request/callers.ts';
 
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;

@@ -1,12 +1,13 @@
-import type { GraphContext } from '../../graphql/schema/context.ts';
 import { type Demand, demandFor } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
-import { checkMetricKey, Failure } from '../../plugin/index.ts';
-import type { SubscriptionObservationsChangedArgs } from './generated.ts';
+import { Failure } from '../../shared/errors.ts';
+import { checkMetricKey } from '../resolvers/argument-checks.ts';
+import type { GraphContext } from '../schema/context.ts';
+import type { FiguresWanted } from './subscribing.ts';
 
 /** @throws Failure BAD_USER_INPUT on an unknown name: nothing would ever change there */
 export async function demandsOf(
-  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
+  { countryCodes, metricKeys, latest }: FiguresWanted,
   context: GraphContext,
 ): Promise<Demand[]> {
   for (const key of metricKeys ?? []) checkMetricKey(key);

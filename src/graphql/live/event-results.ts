@@ -1,18 +1,23 @@
 import { Semaphore } from 'async-mutex';
 import type { ExecutionResult, OperationDefinitionNode } from 'graphql';
-import type { OperationMeans } from '../../gateway/plugin.ts';
-import { runPlan } from '../../graphql/execution/run.ts';
-import { provenBy } from '../../graphql/request/callers.ts';
-import { eventOf } from '../../graphql/request/operation-events.ts';
-import { extensionsOf, type OpenRun, type OperationRun } from '../../graphql/request/operation-run.ts';
-import { ownRequest } from '../../graphql/request/own-requests.ts';
-import { errorOf } from '../../graphql/schema/errors.ts';
-import { runHooks } from '../../graphql/schema/run-hooks.ts';
-import { Failure, openBill, parseExactly } from '../../plugin/index.ts';
+import { openBill } from '../../service/bill.ts';
 import type { Caller, NotedOperation } from '../../service/caller.ts';
-import { EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
+import { Failure } from '../../shared/errors.ts';
+import { parseExactly } from '../../shared/exact-json.ts';
+import { runPlan } from '../execution/run.ts';
+import { provenBy } from '../request/callers.ts';
+import { eventOf } from '../request/operation-events.ts';
+import { extensionsOf, type OpenRun, type OperationRun } from '../request/operation-run.ts';
+import { ownRequest } from '../request/own-requests.ts';
+import type { Wording } from '../request/prefixed.ts';
+import { warnedOfPeriods } from '../resolvers/warned.ts';
+import { errorOf } from '../schema/errors.ts';
+import { runHooks } from '../schema/run-hooks.ts';
+import { type EventQueue, type LiveEvent, mergeBill, noteCalls } from './event-queue.ts';
 import { asGraphql, liveErrors } from './live-errors.ts';
-import type { LiveRequest, ReadOperation } from './reading.ts';
+import type { OperationMeans } from './live-parts.ts';
+import type { ReadOperation } from './reading.ts';
+import type { LiveRequest, LiveResult, LiveResults, ObservationChangesRecord } from './subscribing.ts';
 
 /** Changes resolved at the same time, over all subscriptions: a run of a source is news for every subscriber. */
 const MAX_CHANGES = 5_000;
@@ -28,28 +33,24 @@ export class EventWork {
 
   /** Waits until there is room for the event; one that takes all of the room runs alone. */
   resolve<Result>(value: unknown, work: () => Promise<Result>): Promise<Result> {
-    const units = Math.ceil(Math.min(Math.max(1, changesIn(value)), MAX_CHANGES) / CHANGES_PER_UNIT);
+    const units = Math.ceil(Math.min(Math.max(1, changesIn(value).length), MAX_CHANGES) / CHANGES_PER_UNIT);
     return this.#units.runExclusive(work, units);
   }
 }
 
-function changesIn(value: unknown): number {
+function changesIn(value: unknown): ObservationChangesRecord['changes'] {
   const isOfFigures = typeof value === 'object' && value !== null && 'changes' in value;
-  return isOfFigures && Array.isArray(value.changes) ? value.changes.length : 0;
+  return isOfFigures ? (value as ObservationChangesRecord).changes : [];
 }
-
-export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
-  return(): Promise<IteratorResult<ExecutionResult>>;
-  /** The transport libraries only end iterators that have it, as generators do. */
-  throw(error: unknown): Promise<never>;
-};
 
 interface BegunSubscription {
   readonly read: ReadOperation;
   readonly request: LiveRequest;
+  /** Translates results for a router with prefixed names. */
+  readonly theirs: Wording['theirs'] | undefined;
   readonly caller: Caller;
   readonly run: OperationRun;
-  readonly events: AsyncIterator<unknown>;
+  readonly events: EventQueue<unknown>;
   readonly onEnd: () => void;
 }
 
@@ -58,7 +59,7 @@ interface BegunSubscription {
  * is no generator, because a generator that waits for an event can't be ended.
  */
 export function eventResults(
-  { read, request, caller, run: { bill, startedAtMs }, events, onEnd }: BegunSubscription,
+  { read, request, theirs, caller, run: { bill, startedAtMs }, events, onEnd }: BegunSubscription,
   eventWork: EventWork,
   { openRun, onError, onOperation, now, config }: OperationMeans,
 ): LiveResults {
@@ -70,13 +71,13 @@ export function eventResults(
   let finalErrors: ReturnType<typeof liveErrors> = [];
   let isOver = false;
 
-  async function end(): Promise<IteratorResult<ExecutionResult>> {
+  async function end(): Promise<IteratorResult<LiveResult>> {
     if (isOver) return { done: true, value: undefined };
     isOver = true;
     ends.abort();
-    await events.return?.();
+    events.close();
     mergeBill(total, unbilled);
-    if (events instanceof EventQueue) mergeBill(total, events.takeBill());
+    mergeBill(total, events.takeBill());
     onEnd();
     const event = {
       ...eventOf(total, read.operation, finalErrors),
@@ -92,7 +93,7 @@ export function eventResults(
   }
 
   /** Runs an event as an operation of its own, bounded and billed like one. */
-  async function resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
+  async function resultOf(event: LiveEvent<unknown>): Promise<LiveResult> {
     const run = openRunOf(openRun, { ...request, signal: ends.signal }, caller);
     const before = openBill();
     mergeBill(before, unbilled);
@@ -100,8 +101,10 @@ export function eventResults(
     try {
       mergeBill(run.bill, before);
       unbilled = openBill();
-      if (event.warning !== null)
-        run.context.warnings.add({ ...event.warning, path: [rootKey(read.operation)] });
+      const key = rootKey(read.operation);
+      if (event.warning !== null) run.context.warnings.add({ ...event.warning, path: [key] });
+      const figures = changesIn(event.value).map(({ observation }) => observation);
+      warnedOfPeriods(run.context, () => ({ prev: undefined, key, typename: undefined }), figures);
       const { data, errors = [] } = await executeEvent(read, event, run);
       mergeBill(total, run.bill);
       const { upstream, warnings } = extensionsOf(run);
@@ -119,13 +122,12 @@ export function eventResults(
     }
   }
 
-  async function nextResult(): Promise<IteratorResult<ExecutionResult>> {
+  async function nextResult(): Promise<IteratorResult<LiveResult>> {
     if (isOver) return { done: true, value: undefined };
     try {
       const { done, value } = await events.next();
       if (done || isOver) return await end();
-      const event = value as LiveEvent<unknown>;
-      return { done: false, value: await eventWork.resolve(event.value, () => resultOf(event)) };
+      return { done: false, value: await eventWork.resolve(value.value, () => resultOf(value)) };
     } catch (error) {
       const errors = liveErrors([asGraphql(error)], request.requestId, onError);
       finalErrors = errors;
@@ -139,7 +141,7 @@ export function eventResults(
       return this;
     },
     async next() {
-      const { reader, theirs } = request;
+      const { reader } = request;
       await reader.ready?.();
       const result = await nextResult();
       if (result.done) return result;
@@ -156,7 +158,7 @@ export function eventResults(
 
 async function executeEvent(
   { plan, variables, onError }: ReadOperation,
-  event: LiveEvent<unknown>,
+  { value }: LiveEvent<unknown>,
   { context, payer }: OperationRun,
 ): Promise<ExecutionResult> {
   const { effort } = context;
@@ -165,7 +167,7 @@ async function executeEvent(
       plan,
       variables,
       context,
-      rootValue: event,
+      rootValue: { value },
       ...runHooks(context),
       errorBehavior: onError,
       onHalt: payer.close,
@@ -177,8 +179,8 @@ async function executeEvent(
   }
 }
 
-function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, limit: number): void {
-  if (changesIn(value) <= MANY_CHANGES || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
+function checkLength({ value }: LiveEvent<unknown>, result: LiveResult, limit: number): void {
+  if (changesIn(value).length <= MANY_CHANGES || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
   throw new Failure(
     'OPERATION_TOO_EXPENSIVE',
     `The event would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Subscribe to less at once.`,

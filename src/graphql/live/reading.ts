@@ -4,38 +4,17 @@ import {
   type OperationDefinitionNode,
   type ValidationRule,
 } from 'graphql';
-import type { ErrorBehavior } from '../../graphql/execution/field-errors.ts';
-import { type Plan, planOperation } from '../../graphql/execution/plan.ts';
-import { inputRefusal } from '../../graphql/request/input-limits.ts';
-import { isDeepOperation } from '../../graphql/request/nesting.ts';
-import { errorBehaviorOf, unknownOnError } from '../../graphql/request/on-error.ts';
-import type { OperationsParts } from '../../graphql/request/operations-parts.ts';
-import { unlisted } from '../../graphql/request/persisted.ts';
-import type { Wording } from '../../graphql/request/prefixed.ts';
-import { readText, type Unreadable, variableErrors } from '../../graphql/request/reading.ts';
 import { TOO_DEEP } from '../../shared/exact-json.ts';
+import type { ErrorBehavior } from '../execution/field-errors.ts';
+import { type Plan, planOperation } from '../execution/plan.ts';
+import { inputRefusal } from '../request/input-limits.ts';
+import { isDeepOperation } from '../request/nesting.ts';
+import { errorBehaviorOf, unknownOnError } from '../request/on-error.ts';
+import type { OperationsParts } from '../request/operations-parts.ts';
+import { unlisted } from '../request/persisted.ts';
+import { readText, type Unreadable, variableErrors } from '../request/reading.ts';
 import { refused, refusedAs } from './live-errors.ts';
-
-export type LiveRequest = {
-  readonly query: string;
-  readonly operationName?: string | null | undefined;
-  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly onError?: unknown;
-  readonly requestId: string;
-  /** Aborts when the client leaves before the subscription has begun. */
-  readonly signal: AbortSignal;
-  readonly reader: LiveReader;
-  /** Translates results for a router with prefixed names. */
-  readonly theirs?: Wording['theirs'] | undefined;
-};
-
-export interface LiveReader {
-  /** Settles when the reader can take the next result. */
-  readonly ready?: () => Promise<void>;
-  readonly onResult?: () => void;
-  /** Called after the last result of a subscription that began. */
-  readonly onEnd: () => void;
-}
+import type { LiveRequest } from './subscribing.ts';
 
 export interface ReadOperation {
   readonly operation: OperationDefinitionNode;

@@ -1,34 +1,14 @@
-import type { ServiceMeans } from '../../gateway/plugin.ts';
 import type { Figures } from '../../observations/fetch.ts';
-import { type Failure, openBill } from '../../plugin/index.ts';
-import type { Bill } from '../../service/bill.ts';
+import { type Bill, openBill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
-import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { SourceRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';
+import type { Failure } from '../../shared/errors.ts';
 import type { LiveWarning } from '../../shared/warnings.ts';
+import type { ServiceMeans } from './live-parts.ts';
+import type { Change } from './subscribing.ts';
 
-/** Mapper of the graph's `FormerObservation`, which has no identifier. */
-export type FormerObservationRecord = ObservationRecord;
-
-export interface ObservationChangeRecord {
-  readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
-  /** The figure as it is now; a removed one, as it was. */
-  readonly observation: ObservationRecord;
-  readonly before: FormerObservationRecord | null;
-}
-
-export interface ObservationChangesRecord {
-  readonly changes: readonly ObservationChangeRecord[];
-  /** True if these are all figures, and not only those that changed. */
-  readonly isWhole: boolean;
-  readonly revision: string;
-  readonly at: string;
-}
-
-export interface LiveEvent<Value> {
-  /** Null if the event only carries the warning. */
-  readonly value: Value | null;
+export interface LiveEvent<Value> extends Change<Value> {
   readonly warning: LiveWarning | null;
   /** Calls that this subscriber is the first to pay for, and those that others have paid for it. */
   readonly bill: Bill;

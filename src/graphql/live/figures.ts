@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { observationNames } from '../../graphql/resolvers/observation-ids.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Outcome } from '../../observations/fetch.ts';
 import { changedAt, type Demand } from '../../observations/planner/demand.ts';
@@ -11,17 +10,32 @@ import {
   type SourcesByMetric,
   sourcesIn,
 } from '../../observations/revalidation.ts';
-import { Failure } from '../../plugin/index.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import {
-  EventQueue,
-  type LiveParts,
-  type Look,
-  type ObservationChangeRecord,
-  type ObservationChangesRecord,
-  type SourceRuns,
-  type Task,
-} from './event-queue.ts';
+import { Failure } from '../../shared/errors.ts';
+import { observationId, observationNames } from '../resolvers/observation-ids.ts';
+import { EventQueue, type LiveParts, type Look, type SourceRuns, type Task } from './event-queue.ts';
+import type { ObservationChangeRecord, ObservationChangesRecord } from './subscribing.ts';
+
+class FigureChange implements ObservationChangeRecord {
+  readonly kind: ObservationChangeRecord['kind'];
+  readonly observation: ObservationRecord;
+  readonly before: ObservationRecord | null;
+
+  constructor(
+    kind: ObservationChangeRecord['kind'],
+    observation: ObservationRecord,
+    before: ObservationRecord | null,
+  ) {
+    this.kind = kind;
+    this.observation = observation;
+    this.before = before;
+  }
+
+  /** Made when it is asked for. */
+  get formerId(): string | null {
+    return this.before && observationId(this.before);
+  }
+}
 
 /**
  * Returns the changes from one state of a country and metric to another. A new release of the dataset gives a figure
@@ -39,20 +53,20 @@ export function changesBetween(
     const old = gone.get(id);
     gone.delete(id);
     if (old === undefined) added.push(observation);
-    else if (!isSame(old, observation)) changes.push({ kind: 'REVISED', observation, before: old });
+    else if (!isSame(old, observation)) changes.push(new FigureChange('REVISED', observation, old));
   }
   const released = byFigure([...gone.values()]);
   for (const observation of added) {
     const old = released.get(figureOf(observation));
-    if (old === undefined) changes.push({ kind: 'ADDED', observation, before: null });
+    if (old === undefined) changes.push(new FigureChange('ADDED', observation, null));
     else {
       released.delete(figureOf(observation));
-      changes.push({ kind: 'REVISED', observation, before: old });
+      changes.push(new FigureChange('REVISED', observation, old));
     }
   }
   const revised = new Set(changes.map((change) => change.before));
   for (const old of gone.values()) {
-    if (!revised.has(old)) changes.push({ kind: 'REMOVED', observation: old, before: old });
+    if (!revised.has(old)) changes.push(new FigureChange('REMOVED', old, old));
   }
   return changes;
 }
