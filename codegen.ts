@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, posix } from 'node:path';
+import { dirname, posix } from 'node:path';
 import type { Types } from '@graphql-codegen/plugin-helpers';
 import {
   type DefinitionNode,
@@ -11,7 +11,7 @@ import {
   type TypeNode,
   visit,
 } from 'graphql';
-import { BY_ENTRANCE, ENTRANCE } from './scripts/structure/layers.ts';
+import { ENTRANCE } from './scripts/structure/layers.ts';
 
 /** The kernel's, and the parts that plugins bring. */
 const OF_KERNEL = 'schema/*.graphql';
@@ -23,8 +23,8 @@ export const KERNEL_TYPES = 'src/graphql/schema/generated.ts';
 /** The parents that resolvers of plugins get. */
 const PARENTS = 'src/plugin/graph.ts';
 
-/** True for the folder of a plugin that imports nothing else of the kernel. */
-const isByEntrance = (folder: string) => BY_ENTRANCE.includes(basename(folder));
+/** Plugins import nothing else of the kernel than the entrance. */
+const isOfPlugin = (generated: string) => generated.startsWith('src/plugins/');
 
 /** A path as a generated file imports it. */
 const pathFrom = (generated: string, file: string) => {
@@ -50,7 +50,7 @@ function mappers(generated: string, sdl: string, files: readonly string[] = []):
   const context = 'src/graphql/schema/context.ts';
   const all = [context, 'src/keys/ledger.ts', ...globSync('src/service/records/*.ts').sort(), ...files];
   const found: Record<string, string> = {};
-  const isOutside = isByEntrance(dirname(generated));
+  const isOutside = isOfPlugin(generated);
   if (isOutside)
     for (const [, name = ''] of readFileSync(PARENTS, 'utf8').matchAll(/^export type (\w+)Parent\b/gm))
       if (new RegExp(`^type ${name}\\b`, 'm').test(sdl))
@@ -133,7 +133,7 @@ function resolverTypes(generated: string, found: Record<string, string>): Types.
     plugins: ['typescript', 'typescript-resolvers'],
     config: {
       federation: generated === KERNEL_TYPES,
-      contextType: isByEntrance(dirname(generated))
+      contextType: isOfPlugin(generated)
         ? `${pathFrom(generated, ENTRANCE)}#FieldContext`
         : `${pathFrom(generated, 'src/graphql/schema/context.ts')}#GraphContext`,
       enumsAsTypes: true,

@@ -92,8 +92,7 @@ function withoutRepeated(text: string, filename: string, kernel: string): string
   // `Scalars` differs, but the kernel's has all that a plugin needs.
   const isRepeated = ({ name, body }: ReturnType<typeof typesIn>[number]) =>
     name === 'Scalars' || kernels.get(name) === body;
-  const isByEntrance = text.includes('/plugin/index.ts');
-  const offered = isByEntrance ? readText(ENTRANCE) : kernel;
+  const offered = readText(ENTRANCE);
   const repeated = typesIn(text).filter(isRepeated);
   const without = (types: typeof repeated) =>
     types.reduce((left, { text: one }) => left.replace(one, ''), text).replace(/\n{3,}/g, '\n\n');
@@ -107,7 +106,7 @@ function withoutRepeated(text: string, filename: string, kernel: string): string
     rest = without(left);
   }
   const used = left.map(({ name }) => name).filter((name) => isIn(name, rest));
-  const from = relative(dirname(filename), isByEntrance ? ENTRANCE : KERNEL_TYPES);
+  const from = relative(dirname(filename), ENTRANCE);
   return `import type { ${used.sort().join(', ')} } from '${from}';\n${rest}`;
 }
 

@@ -1,16 +1,15 @@
 /**
- * `npm run outside`: moves each plugin that lives by the entrance out of the house. It is copied to an empty folder over the
+ * `npm run outside`: moves each plugin out of the house. It is copied to an empty folder over the
  * packed package, as a package of its own would have it, type-checked there, and put in the place of ours while its own tests
  * run: with another copy of everything that it imports than the gateway has. Arguments select plugins. `--built` takes the
  * package as it was last built.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { installPacked } from '../test/support/packed.ts';
-import { BY_ENTRANCE } from './structure/layers.ts';
 
 const run = promisify(execFile);
 const root = process.cwd();
@@ -26,6 +25,8 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   graphiql: ['test/server/server.test.ts'],
   'issued-keys': ['test/issued'],
   'mcp-tools': ['test/tools'],
+  // Its other tests run the program.
+  offline: ['test/plugins/offline/fill.test.ts', 'test/plugins/offline/offline.test.ts'],
   'public-pages': ['test/address'],
   subscriptions: ['test/live'],
 };
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
   const { home } = packed;
   for (const name of THEIR_OWN)
     await symlink(resolve('node_modules', name), join(home, 'node_modules', name));
-  for (const name of named.length > 0 ? named : BY_ENTRANCE) {
+  for (const name of named.length > 0 ? named : readdirSync('src/plugins')) {
     const beganMs = performance.now();
     try {
       await moveOut(name, join(home, name));

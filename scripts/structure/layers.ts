@@ -23,24 +23,10 @@ export const LAYERS = [
   'cli',
 ];
 
-/** Plugins that live by the entrance: they import it, packages and their own folder, and nothing else of `src`. */
-export const BY_ENTRANCE = [
-  'absences',
-  'availability',
-  'batches',
-  'cache-tags',
-  'csv-tables',
-  'extra-routes',
-  'graphiql',
-  'issued-keys',
-  'mcp-tools',
-  'public-pages',
-  'subscriptions',
-  'tracing',
-];
-
-/** The entrance of plugins. */
+/** The entrance of plugins: they import it, packages and their own folder, and nothing else of `src`. */
 export const ENTRANCE = 'src/plugin/index.ts';
+
+const OF_PLUGIN = /^src\/plugins\/[^/]+\//;
 
 /** Files that may import less than their layer allows. The first row that matches a file counts. */
 const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
@@ -59,10 +45,6 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/shared\/async\//, /^src\/shared\/async\//],
   [/^src\/graphql\/execution\//, /^src\/(graphql\/execution|shared\/async)\//],
   [/^src\/graphql\/request\/answer-tables\.ts$/, /^src\/shared\//],
-  ...BY_ENTRANCE.map((name) => {
-    const own = new RegExp(`^src/plugins/${name}/`);
-    return [own, new RegExp(`${own.source}|^${ENTRANCE}$`)] as const;
-  }),
 ];
 
 /** Packages that only a layer and those after it, or plugins, may import. */
@@ -88,12 +70,14 @@ export const layerOf = (path: string) =>
 export function mayImport(file: string, target: string): boolean {
   if (!target.startsWith('src/'))
     return PACKAGES.every(([packages, files]) => !packages.test(target) || files.test(file));
+  const [own] = OF_PLUGIN.exec(file) ?? [];
+  if (own !== undefined) return target === ENTRANCE || target.startsWith(own);
   const bounded = KNOW_LESS.find(([files]) => files.test(file));
   if (bounded !== undefined) return bounded[1].test(target);
   if (/^src\/(sandbox|graphiql)\//.test(target)) return file.startsWith('src/cli/') && /sandbox/.test(target);
   const from = layerOf(file);
   const to = layerOf(target);
-  // Who may import plugins and their list is checked elsewhere, by `measure.ts`.
+  // Who may import plugins and their list is checked by `measure.ts`.
   if (from < 0 || to < 0) return true;
   // The contract of plugins includes types of the server, which serves their routes.
   return to <= from || (file === 'src/gateway/plugin.ts' && target.startsWith('src/server/'));

@@ -1,8 +1,5 @@
 import { LAYERS, layerOf } from './layers.ts';
 
-/** The contract of plugins: ignored, since every plugin imports it. */
-const CONTRACT = 'src/gateway/plugin.ts';
-
 interface Importing {
   readonly name: string;
   readonly imports: readonly { readonly target: string }[];
@@ -17,7 +14,7 @@ export function pictureOf(files: readonly Importing[]): string {
   for (const { name, imports } of files) {
     const [, plugin] = /^src\/plugins\/([^/]+)\//.exec(name) ?? [];
     if (plugin === undefined) continue;
-    const reached = imports.filter(({ target }) => target !== CONTRACT).map(({ target }) => layerOf(target));
+    const reached = imports.map(({ target }) => layerOf(target));
     highest.set(plugin, Math.max(highest.get(plugin) ?? 0, ...reached));
   }
   const width = Math.max(...LAYERS.map((layer, i) => layer.length + LAYERS.length - 1 - i));

@@ -34,7 +34,7 @@ export async function questionFrom(
 }
 
 /** @throws CommandError */
-export function variablesIn(option: string): unknown {
+function variablesIn(option: string): unknown {
   try {
     return JSON.parse(option);
   } catch {

@@ -6,7 +6,9 @@ import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.
 import { documentIdOf, givenIn, textIn } from '../graphql/request/asked-operation.ts';
 import { exchangedSeal, UNPROVEN } from '../graphql/request/callers.ts';
 import { describedOperations } from '../graphql/request/described-operations.ts';
+import { PUBLIC } from '../keys/tenant.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
+import { timed } from '../observations/cached-ranges.ts';
 import type {
   Plugin as ByEntrance,
   Documents,
@@ -28,7 +30,8 @@ import { turnsOf } from './turns-view.ts';
 
 /** A plugin by the entrance as the kernel takes it: what the kernel hands to it are views. */
 export function adapted(plugin: ByEntrance): Plugin {
-  const { schema, request, keys, operation, operationHeader, call, attempt, start, http, ...rest } = plugin;
+  const { schema, request, keys, operation, operationHeader, call, attempt, offline, start, http, ...rest } =
+    plugin;
   let tenantCache = NO_TENANT_CACHE;
   return {
     ...rest,
@@ -40,6 +43,22 @@ export function adapted(plugin: ByEntrance): Plugin {
         handleThrough((inner) => operation(inner, servicesOf(kernel)), operationHeader)(next),
     }),
     ...(call && { call: sendThrough(call, () => tenantCache) }),
+    ...(offline && {
+      // Calls and demands stay in the kernel.
+      offline: {
+        isAlways: offline.isAlways,
+        ofCall: ({ route, target }) => offline.ofCall({ route, target }),
+        ofFigures: (figures) =>
+          offline.ofFigures(
+            figures.map(({ countryCode, metricKey, mode, years }) => ({
+              countryCode,
+              metricKey,
+              mode,
+              years,
+            })),
+          ),
+      },
+    }),
     ...(attempt && { attempt: ({ route }, { trace }) => attempt({ route, trace }) }),
     start(gateway) {
       tenantCache = gateway.service.tenantCache;
@@ -101,6 +120,14 @@ export const startedOf = (gateway: ComposedGateway): StartedServices => ({
   handle: gateway.handle,
   openSubscriptions: async (settings) =>
     (await import('../graphql/live/subscriptions.ts')).openSubscriptions(gateway, settings),
+  seed(authorization, values, atMs) {
+    const { tenantCache } = gateway.service;
+    const { tenant } = gateway.callerOf({ authorization });
+    const seeded = new Map(Array.from(values, ([name, value]) => [name, timed(value, atMs)]));
+    tenantCache.accept(tenant, atMs);
+    // Public routes are cached under no key.
+    for (const owner of [tenant, PUBLIC]) tenantCache.save(owner, seeded, atMs);
+  },
 });
 
 function routeHostOf({ config, course: _, outgoing: __, ...host }: HttpHost): RouteHost {

@@ -4,7 +4,7 @@ import { checked, checkedJson, FileError, readText, replaceFile } from '../share
 
 export const files: PluginFiles = {
   readText,
-  checkedJson: (schema, text, file) => checkedJson(schema, text, file),
+  checkedJson,
   checked: (schema, value, text, file) => checked(schema, value, text, file),
   replace: replaceFile,
   locked: async (file, work) => (await import('../shared/file-lock.ts')).withFileLock(file, work),

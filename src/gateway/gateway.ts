@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import { cacheBounds } from '../config/memory-budget.ts';
 import { Admission } from '../graphql/request/admission.ts';
 import { AnswersTable } from '../graphql/request/answers.ts';
@@ -188,6 +188,7 @@ function hostOf(
     version: ownVersion,
     release: () => ownBuild().version,
     files,
+    settingsError: (message, options) => new ConfigError(message, options),
     async openStore() {
       const { openKeptStore } = await import('../cache/kept-store.ts');
       return openKeptStore(config.cacheUrl, config.cacheTimeoutMs);

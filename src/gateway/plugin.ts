@@ -7,7 +7,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { LiveMeans } from '../graphql/live/live-parts.ts';
-import type { CallerOf, OfflineMode } from '../graphql/request/callers.ts';
+import type { CallerOf } from '../graphql/request/callers.ts';
 import type { KeyHolder, NamedEntry } from '../graphql/request/key-doors.ts';
 import type { PersistedTexts } from '../graphql/request/persisted.ts';
 import type { GatewayRequest } from '../graphql/request/requests.ts';
@@ -63,18 +63,13 @@ export interface PluginHost extends HostByEntrance {
 
 /** A plugin of one gateway, as stages of the kernel take it. */
 export interface Plugin
-  extends Pick<PluginByEntrance, 'documents' | 'metrics' | 'beforeStop' | 'close' | 'api'> {
+  extends Pick<PluginByEntrance, 'documents' | 'metrics' | 'offline' | 'beforeStop' | 'close' | 'api'> {
   /** Types, fields of its own types and of others, and the routes that they ask. */
   readonly schema?: readonly SchemaPart[];
   request?(next: HandleRequest, kernel: Kernel): HandleRequest;
   keys?(kernel: Kernel): KeyHolder;
   /** Wraps the answering of each operation, once its caller is known and, if it is plain, its text and variables. */
   operation?(next: Handle, kernel: Kernel): Handle;
-  /**
-   * Has operations answered from the cache alone, and words the errors of what isn't cached. The header `x-offline`
-   * asks for it.
-   */
-  readonly offline?: OfflineMode;
   /** Wraps each call, before it is tried, counted or paced: it may answer itself, or refuse. */
   call?(next: Send): Send;
   /**

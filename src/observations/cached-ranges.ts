@@ -37,3 +37,18 @@ export function withOlder(value: unknown, before: unknown): RawRanges {
   const olderRanges = rangesIn(before).filter((old) => !ranges.some(({ years }) => covers(years, old.years)));
   return { ranges: [...ranges, ...olderRanges].slice(0, MAX_RANGES) };
 }
+
+/** Drops the times from the ranges of a stored series; any other value is as it is. */
+export function timeless(value: unknown): unknown {
+  const ranges = rangesIn(value);
+  if (ranges.length === 0) return value;
+  const bare = ranges.map(({ atMs: _, ...range }) => range);
+  return {
+    ranges: bare.sort((one, other) => (JSON.stringify(one.years) < JSON.stringify(other.years) ? -1 : 1)),
+  };
+}
+
+export function timed(value: unknown, atMs: number): unknown {
+  const ranges = rangesIn(value);
+  return ranges.length === 0 ? value : { ranges: ranges.map((range) => ({ ...range, atMs })) };
+}

@@ -9,6 +9,7 @@ import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { Subscriptions } from '../graphql/live/subscribing.ts';
 import type { AnswerTable } from '../graphql/request/answer-tables.ts';
+import type { OfflineMode } from '../graphql/request/callers.ts';
 import type { DescribedOperation } from '../graphql/request/described-operations.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { TrustedDocument } from '../graphql/request/persisted.ts';
@@ -23,6 +24,7 @@ import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 import type { AskingServices } from './asking.ts';
 import type { CallStage, OutgoingCall } from './calls.ts';
 import type { PluginFiles } from './files.ts';
+import type { Filling, FillingTerms, Recording } from './filling.ts';
 import type { GraphField, GraphPart, Turns } from './graph.ts';
 import type { HandleOperation } from './operations.ts';
 
@@ -108,6 +110,22 @@ export interface CommandHost {
    * @throws Error that names the file and the line
    */
   graphqlIn(text: string, file: string): Promise<string>;
+  /**
+   * Reads an operation from standard input for `-`, from a file if there is one of the name, or takes the text itself.
+   * @throws Error that names the file and the line
+   */
+  operationIn(source: string): Promise<string>;
+  /** The documents that a file or folder lists, as `TRUSTED_DOCUMENTS` would. */
+  documentsIn(path: string): Promise<readonly TrustedDocument[]>;
+  /** Published plans of the service, by name. */
+  readonly plans: Readonly<
+    Record<string, { readonly requestsPerMinute: number; readonly monthlyRequests: number }>
+  >;
+  /**
+   * Calls back once a package manager that runs the program has ended without it.
+   * @returns a function that stops looking
+   */
+  onParentLost(lost: () => void): () => void;
   /** Makes an error that the user can fix, who reads its message and no stack. */
   error(message: string): Error;
   /** Makes the same of settings. */
@@ -121,6 +139,8 @@ export interface CommandSettings extends CommonSettings {
   own(plugin: string): Readonly<Record<string, unknown>>;
   /** True if `TRUSTED_DOCUMENTS` names a file. */
   readonly hasDocuments: boolean;
+  /** Those that `TRUSTED_DOCUMENTS` lists; none without a file. */
+  documents(): Promise<readonly TrustedDocument[]>;
   /** Bytes of a request's body (`MAX_BODY_BYTES`). */
   readonly bodyBytes: number;
   /**
@@ -135,6 +155,13 @@ export interface CommandSettings extends CommonSettings {
   openService(given: CommandKey): Promise<CommandService>;
   /** Opens a gateway that keeps nothing and sends nothing, to check and to price operations. */
   openUnasked(): Promise<CommandGateway>;
+  /**
+   * Opens a gateway that fills the store of `CACHE_URL`.
+   * @throws Error of the command if there is no key of the service
+   */
+  openFilling(terms: FillingTerms): Promise<Filling>;
+  /** Opens and serves a gateway that keeps all that the service answers, in a store of its own. */
+  openRecording(given: Pick<CommandKey, 'key' | 'keyFile'>): Promise<Recording>;
 }
 
 export interface CommandKey {
@@ -211,6 +238,8 @@ export interface PluginHost {
    * @throws Error for the operator, if it can't be opened
    */
   openStore(): Promise<KeptStore>;
+  /** Makes an error of the settings, whose message the operator reads without a stack; with it, the start ends. */
+  settingsError(message: string, options?: ErrorOptions): Error;
 }
 
 /** The documents that clients may name instead of sending them. */
@@ -294,6 +323,12 @@ export interface StartedServices extends PluginServices, AskingServices {
    * @param settings.pollMs milliseconds, at the least, between two looks for one key
    */
   openSubscriptions(settings: { readonly most: number; readonly pollMs: number }): Promise<Subscriptions>;
+  /**
+   * Caches values of a recording, as what the service has answered a key, which counts as accepted.
+   * @param authorization of the key
+   * @param atMs milliseconds since the epoch
+   */
+  seed(authorization: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
 }
 
 /** A plugin of one gateway. It takes part by the members that it has. */
@@ -312,6 +347,11 @@ export interface Plugin {
   /** A request header: only operations that have it as `1` are wrapped, and their answers are cached apart. */
   readonly operationHeader?: string;
   readonly call?: CallStage;
+  /**
+   * Has operations answered from the cache alone, and words the errors of what isn't cached. The header `x-offline`
+   * asks for it.
+   */
+  readonly offline?: OfflineMode;
   /**
    * Watches each request to the service, retries included. It can neither send nor stop one.
    * @returns null if it doesn't care

@@ -7,8 +7,16 @@ import type { z } from 'zod';
 export interface PluginFiles {
   /** Decodes UTF-8 and UTF-16; lines end in `\n`. */
   readText(file: string): Promise<string>;
-  /** Reads a text of JSON, which keeps all digits, and checks it. */
-  checkedJson<Schema extends z.ZodType>(schema: Schema, text: string, file: string): z.output<Schema>;
+  /**
+   * Reads a text of JSON, which keeps all digits, and checks it.
+   * @param firstLine of the text in its file; 1 if left out
+   */
+  checkedJson<Schema extends z.ZodType>(
+    schema: Schema,
+    text: string,
+    file: string,
+    firstLine?: number,
+  ): z.output<Schema>;
   /** Checks a value of a text of JSON. */
   checked<Schema extends z.ZodType>(
     schema: Schema,

@@ -27,6 +27,13 @@ const FIXTURES = `{"countryGraphFixtures":1,"recordedAt":"2026-11-28T16:24:07.06
 
 {"name":"latest KE population_total","value":[]}
 `;
+const HOST = commandView({
+  env: {},
+  plugins,
+  openSandbox() {
+    throw new Error('No test asks the sandbox.');
+  },
+});
 const SECRETS = ['KEY_PEPPER', 'CACHE_URL', ...plugins.flatMap(({ secrets = [] }) => secrets)];
 const OTHER_SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OPERATOR_KEY: { ADMIN_PORT: '0', COUNTRY_DATA_KEY: 'some-key' },
@@ -134,7 +141,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   'a file of record': {
     text: FIXTURES,
     fault: [FIXTURES.replace('[]', '[7]'), 3, 'value: must be an answer or figures of the service'],
-    read: (file) => readFixtures(file).fixtures,
+    read: async (file) => (await readFixtures(file, HOST)).fixtures,
     expected: [{ name: 'latest KE population_total', value: [] }],
   },
   'a document of query and explain': {
@@ -146,7 +153,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   'a document of fill': {
     text: QUERY,
     fault: NO_GRAPHQL,
-    read: async (file) => (await questionsIn([file], '{}')).map(({ query }) => query),
+    read: async (file) => (await questionsIn([file], '{}', HOST)).map(({ query }) => query),
     expected: [QUERY],
   },
   'the variables beside a document of fill': {
@@ -155,7 +162,7 @@ const DOORS: Readonly<Record<string, Door>> = {
     read: async (file, write) => {
       const query = await write('a.graphql', QUERY);
       await write('a.variables.json', await readFile(file));
-      return (await questionsIn([query], '{}')).map(({ variables }) => variables);
+      return (await questionsIn([query], '{}', HOST)).map(({ variables }) => variables);
     },
     expected: [{ code: 'KE' }],
   },

@@ -19,7 +19,6 @@ const RIGHT: readonly [file: string, target: string][] = [
   ['src/plugins/batches/plugin.ts', 'fastify'],
   ['src/server/http.ts', 'src/gateway/gateway.ts'],
   ['src/cli/serve.ts', 'src/sandbox/sandbox.ts'],
-  ['src/plugins/offline/fill.ts', 'src/server/http.ts'],
   ['src/plugins/graphiql/routes.ts', '@fastify/static'],
   ['src/graphiql/chart/csv.ts', 'src/shared/cells.ts'],
   ['src/graphiql/picture-worker.ts', 'src/shared/drawings.ts'],
@@ -55,6 +54,8 @@ const WRONG: readonly [file: string, target: string][] = [
   ['src/plugin/definition.ts', 'src/gateway/plugin.ts'],
   ['src/plugins/batches/plugin.ts', 'src/plugin/definition.ts'],
   ['src/plugins/batches/plugin.ts', 'src/shared/errors.ts'],
+  ['src/plugins/batches/plugin.ts', 'src/plugins/absences/plugin.ts'],
+  ['src/plugins/another/fill.ts', 'src/server/http.ts'],
   ['src/graphiql/chart/csv.ts', 'src/graphql/request/answer-tables.ts'],
 ];
 

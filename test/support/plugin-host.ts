@@ -1,5 +1,5 @@
 import { openKeptStore } from '../../src/cache/kept-store.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { files } from '../../src/gateway/files-view.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { openPlugins } from '../../src/gateway/opened-plugins.ts';
@@ -19,6 +19,7 @@ export function openAlone(definitions: readonly PluginDefinition[], env: Readonl
     version: () => '0.1.0',
     release: () => '0.1.0',
     files,
+    settingsError: (message, options) => new ConfigError(message, options),
     openStore: () => openKeptStore(config.cacheUrl, config.cacheTimeoutMs),
   });
 }

@@ -1,20 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { openAskedService } from '../../cli/asked-service.ts';
-import { CommandError } from '../../cli/formats.ts';
-import { keyOption, ownKeyOf } from '../../cli/given-key.ts';
-import { settingsOf } from '../../cli/strange-settings.ts';
-import { type Config, ConfigError } from '../../config/config.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
-import { PUBLISHED_PLANS } from '../../keys/ledger.ts';
-import { looksIssued } from '../../plugin/index.ts';
-import { systemClock } from '../../shared/async/clock.ts';
+import type { CommandHost } from '../../plugin/index.ts';
 import { createFetching } from './fetching.ts';
-import { lasting, type Surroundings } from './given.ts';
-import { createPace, type PlanLimits } from './pace.ts';
-import { createProgress } from './progress.ts';
-import { questionsIn, type Selection, trustedIn } from './wanted.ts';
+import { keyOption, type Surroundings, UNHEEDED } from './given.ts';
+import { createProgress, type PlanLimits } from './progress.ts';
+import { questionsIn, type Selection } from './wanted.ts';
 
 const EXAMPLES = `
 Examples:
@@ -30,9 +20,6 @@ const INTERVALS = { hour: 3_600, day: 86_400, week: 604_800 } as const;
 
 /** Share of an interval after which figures count as old: a job never starts at exactly the same second. */
 const INTERVAL_SHARE = 0.9;
-
-/** Milliseconds of unlimited time: about the longest that a timer can be set to. */
-const LONG_MS = 2_000_000_000;
 
 /** Of a fill that has ended early, if not 1. */
 const EXIT_CODES: Readonly<Record<string, number>> = {
@@ -80,7 +67,7 @@ export function addFill(command: Command, host: CommandHost): void {
     )
     .addOption(
       new Option('--plan <plan>', 'the plan of the key, until the service names it').choices(
-        Object.keys(PUBLISHED_PLANS),
+        Object.keys(host.plans),
       ),
     )
     .option('--json', 'print the price and the bill as JSON')
@@ -90,8 +77,8 @@ export function addFill(command: Command, host: CommandHost): void {
     .action(async (operations: readonly string[], options: FillOptions) => {
       process.stdout.on('error', () => {});
       process.exitCode = await fill(operations, options, {
-        ...host,
-        clock: systemClock,
+        host,
+        now: Date.now,
         isTerminal: process.stderr.isTTY === true,
         print: (text) => void process.stdout.write(text),
         note: (text) => void process.stderr.write(text),
@@ -117,128 +104,82 @@ async function confirm(question: string): Promise<boolean> {
 /**
  * Fetches what isn't cached, at the pace of the plan. A fill that was ended at any instant can therefore be resumed.
  * @returns the exit code
- * @throws ConfigError or CommandError
+ * @throws Error of the settings or of the command
  */
 export async function fill(
   sources: readonly string[],
   options: FillOptions,
   around: Surroundings,
 ): Promise<number> {
-  const config = configOf(around, options);
-  const questions = [
-    ...(await questionsIn(sources, options.variables ?? '{}')),
-    ...(options.trusted ? await trustedOf(config) : []),
-  ];
+  const { host } = around;
   const note = (words: string) => around.note(`${words}\n`);
-  const service = await openAskedService(
-    config,
-    await ownKeyOf(options, around.env),
-    around.openSandbox,
+  const settings = host.settings(note, UNHEEDED);
+  checkSettings(settings, options, host);
+  const questions = [
+    ...(await questionsIn(sources, options.variables ?? '{}', host)),
+    ...(options.trusted ? (await settings.documents()).map(({ text }) => ({ query: text })) : []),
+  ];
+  const plan = planOf(options.plan ?? 'free', host);
+  const progress = createProgress(around, { json: options.json === true, plan });
+  const everyMs = options.every === undefined ? null : INTERVALS[options.every] * INTERVAL_SHARE * 1000;
+  let agreeAgain = async () => 0;
+  const filling = await settings.openFilling({
+    key: options.key,
+    keyFile: options.keyFile,
+    plan: plan.name,
+    leave: options.leave ?? 0,
+    everyMs,
     note,
-  );
+    onCall: progress.called,
+    onRows: progress.rows,
+    onSpent: () => agreeAgain(),
+  });
   try {
-    const { key, url: upstreamUrl } = service;
-    if (key === undefined)
-      throw new CommandError(
-        'There is no key: set COUNTRY_GRAPH_KEY or COUNTRY_DATA_KEY, or name a file by --key-file.',
-      );
-    if (looksIssued(key))
-      throw new CommandError(
-        'An issued key has no store of its own: give the key of the service, as --key or COUNTRY_DATA_KEY. Nothing was sent.',
-      );
-    const plan = planOf(options.plan ?? 'free');
-    const progress = createProgress(around, { json: options.json === true, plan });
-    const pace = createPace({
-      clock: around.clock,
-      plan,
-      leave: options.leave ?? 0,
-      path: config.cacheUrl.startsWith('sqlite:') ? config.cacheUrl.slice('sqlite:'.length) : null,
-      onCall: progress.called,
-      onSpent: () => agreeAgain(),
-    });
-    let agreeAgain = async () => 0;
-    const { promise: composed, resolve } = Promise.withResolvers<ComposedGateway>();
-    const opened = definePlugin({ name: 'a fill', settings: {}, open: () => ({ start: resolve }) });
-    const gateway = await createGateway({
-      config: { ...config, trustedDocuments: undefined },
-      plugins: [...around.plugins, opened, pace.plugin],
-      upstreamUrl,
-      clock: around.clock,
-      observer: {
-        operation() {},
-        attempt() {},
-        rows: progress.rows,
-        warn: note,
-        problem: (error, where) => note(`${where}: ${error}`),
-      },
-    });
-    try {
-      const fetching = createFetching({
-        gateway: await composed,
-        pace,
-        authorization: `Bearer ${key}`,
-        everyMs: options.every === undefined ? null : INTERVALS[options.every] * INTERVAL_SHARE * 1000,
-      });
-      const price = await fetching.priceOf(questions, options);
-      progress.priced(price);
-      const confirm = options.json ? null : around.confirm;
-      if (price.calls > 0 && !options.yes) {
-        if (confirm === null) {
-          progress.over(null, 'Nothing was sent: say --yes.');
-          return 4;
-        }
-        if (!(await confirm('Fetch them? [y/N] '))) return 4;
+    const fetching = createFetching(filling, host);
+    const price = await fetching.priceOf(questions, options);
+    progress.priced(price);
+    const confirm = options.json ? null : around.confirm;
+    if (price.calls > 0 && !options.yes) {
+      if (confirm === null) {
+        progress.over(null, 'Nothing was sent: say --yes.');
+        return 4;
       }
-      const agreed = options.most ?? price.calls;
-      pace.agreeTo(agreed);
-      agreeAgain = async () => {
-        if (confirm === null) return 0;
-        const { calls } = await fetching.priceOf(questions, options);
-        const isAgreed = await confirm(
-          `The ${agreed} calls are spent, and up to ${calls} more are needed. Fetch them? [y/N] `,
-        );
-        return isAgreed ? calls : 0;
-      };
-      const outcome = await fetching.fetch(questions, options);
-      progress.over(outcome);
-      if (pace.stopped !== null) return EXIT_CODES[pace.stopped.code] ?? 1;
-      return Object.keys(outcome.errors).length === 0 ? 0 : 1;
-    } finally {
-      await gateway.stop();
+      if (!(await confirm('Fetch them? [y/N] '))) return 4;
     }
+    const agreed = options.most ?? price.calls;
+    filling.agreeTo(agreed);
+    agreeAgain = async () => {
+      if (confirm === null) return 0;
+      const { calls } = await fetching.priceOf(questions, options);
+      const isAgreed = await confirm(
+        `The ${agreed} calls are spent, and up to ${calls} more are needed. Fetch them? [y/N] `,
+      );
+      return isAgreed ? calls : 0;
+    };
+    const outcome = await fetching.fetch(questions, options);
+    progress.over(outcome);
+    if (filling.stopped !== null) return EXIT_CODES[filling.stopped.code] ?? 1;
+    return Object.keys(outcome.errors).length === 0 ? 0 : 1;
   } finally {
-    await service.close();
+    await filling.stop();
   }
 }
 
-function configOf({ env, plugins, note }: Surroundings, { every }: FillOptions): Config {
-  const config = settingsOf(env, plugins, (words) => note(`${words}\n`));
-  if (!/^(sqlite|rediss?):/.test(config.cacheUrl) || config.cacheUrl === 'sqlite::memory:')
-    throw new ConfigError(
+function checkSettings(
+  { cacheUrl, hasDocuments }: ReturnType<CommandHost['settings']>,
+  { trusted }: FillOptions,
+  { settingsError }: CommandHost,
+): void {
+  if (!/^(sqlite|rediss?):/.test(cacheUrl) || cacheUrl === 'sqlite::memory:')
+    throw settingsError(
       'CACHE_URL: a fill needs a store that lasts, sqlite:PATH or redis://…; memory: would be gone with the command.',
     );
-  return {
-    ...lasting(config),
-    // A read that timed out would be fetched again, and a lost count would be missing.
-    cacheTimeoutMs: 60_000,
-    // Whatever is cached counts at any age, unless it is to be renewed.
-    cacheTtlSeconds: every === undefined ? Number.POSITIVE_INFINITY : INTERVALS[every] * INTERVAL_SHARE,
-    batchWindowMs: 0,
-    answersMaxBytes: 0,
-    operationTimeoutMs: LONG_MS,
-    rateLimitWaitMs: LONG_MS,
-    maxUpstreamCalls: 1_000_000,
-  };
+  if (trusted && !hasDocuments)
+    throw settingsError('TRUSTED_DOCUMENTS: --trusted needs it to name the file.');
 }
 
-function trustedOf({ trustedDocuments }: Config) {
-  if (trustedDocuments === undefined)
-    throw new ConfigError('TRUSTED_DOCUMENTS: --trusted needs it to name the file.');
-  return trustedIn(trustedDocuments);
-}
-
-function planOf(name: string): PlanLimits {
-  const limits = PUBLISHED_PLANS[name];
-  if (limits === undefined) throw new CommandError(`There is no plan ${name}.`);
+function planOf(name: string, { plans, error }: CommandHost): PlanLimits {
+  const limits = plans[name];
+  if (limits === undefined) throw error(`There is no plan ${name}.`);
   return { name, ...limits };
 }

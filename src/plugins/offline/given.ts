@@ -1,21 +1,18 @@
-import type { Config } from '../../config/config.ts';
-import type { CommandHost } from '../../gateway/plugin.ts';
-import { LONGEST_MS } from '../../keys/tenant-cache.ts';
-import type { Clock } from '../../shared/async/clock.ts';
+import { Option } from 'commander';
+import type { CommandHost, StartedServices } from '../../plugin/index.ts';
 
-/** Settings of a gateway that sends calls, and keeps everything as long as the store can. */
-export function lasting(config: Config): Config {
-  const longestSeconds = LONGEST_MS / 1000;
-  return {
-    ...config,
-    staleIfErrorSeconds: longestSeconds,
-    authTtlSeconds: longestSeconds,
-    plugins: { ...config.plugins, offline: { OFFLINE: false } },
-  };
-}
+export type Host = CommandHost;
+export type Filling = Awaited<ReturnType<ReturnType<CommandHost['settings']>['openFilling']>>;
+export type FillQuota = Awaited<ReturnType<Filling['quota']>>;
+export type Reply = Awaited<ReturnType<StartedServices['explain']>>;
 
-export interface Surroundings extends Pick<CommandHost, 'env' | 'plugins' | 'openSandbox'> {
-  readonly clock: Clock;
+/** Settings of the plugin that commands which send calls don't heed. */
+export const UNHEEDED = ['OFFLINE', 'OFFLINE_FIXTURES'];
+
+export interface Surroundings {
+  readonly host: CommandHost;
+  /** The wall clock, in milliseconds since the epoch. */
+  readonly now: () => number;
   readonly isTerminal: boolean;
   /** To standard output. */
   readonly print: (text: string) => void;
@@ -24,3 +21,7 @@ export interface Surroundings extends Pick<CommandHost, 'env' | 'plugins' | 'ope
   /** Null if nobody is there to answer. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
 }
+
+/** On a command line, other users of the machine could read the key; in the environment they can't. */
+export const keyOption = (description = 'the key, without the word Bearer') =>
+  new Option('--key <key>', description).env('COUNTRY_GRAPH_KEY');

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { definePlugin } from '../../gateway/plugin.ts';
-import { onOff } from '../../plugin/index.ts';
+import { definePlugin, onOff, type PluginHost } from '../../plugin/index.ts';
 import { uncached } from './uncached.ts';
 
 /** For a gateway that serves a file in place of a service or the sandbox. */
@@ -47,15 +46,15 @@ export const offline = definePlugin({
       load: async () => (await import('./record.ts')).addRecord,
     },
   ],
-  async open({ OFFLINE: isOn, OFFLINE_FIXTURES: file }) {
+  async open({ OFFLINE: isOn, OFFLINE_FIXTURES: file }, host) {
     return {
-      ...(file !== undefined && (await fixturesIn(file))),
+      ...(file !== undefined && (await fixturesIn(file, host))),
       offline: { isAlways: isOn, ...uncached },
       // Its presence tells other plugins that `x-offline` is heeded.
       api: () => ({}),
       // Also stops calls that no operation makes, such as a subscription's look at the sources.
       ...(isOn && {
-        call: () => async (call) => {
+        async call(call) {
           throw uncached.ofCall(call);
         },
       }),
@@ -63,7 +62,7 @@ export const offline = definePlugin({
   },
 });
 
-async function fixturesIn(file: string) {
+async function fixturesIn(file: string, host: PluginHost) {
   const { readFixtures, serveFixtures } = await import('./fixtures.ts');
-  return serveFixtures(readFixtures(file));
+  return serveFixtures(await readFixtures(file, host));
 }

@@ -1,19 +1,19 @@
-import { ASSUMED_SERIES_ROWS } from '../../observations/planner/learned.ts';
 import type { Outcome, Price } from './fetching.ts';
-import type { Surroundings } from './given.ts';
-import type { PlanLimits } from './pace.ts';
+import type { Host, Surroundings } from './given.ts';
+
+export type PlanLimits = Host['plans'][string] & { readonly name: string };
 
 /** Characters of a bar. */
 const BAR = 24;
 
 export function createProgress(
-  { isTerminal, print, note, clock }: Pick<Surroundings, 'isTerminal' | 'print' | 'note' | 'clock'>,
+  { isTerminal, print, note, now }: Pick<Surroundings, 'isTerminal' | 'print' | 'note' | 'now'>,
   { json, plan }: { readonly json: boolean; readonly plan: PlanLimits },
 ) {
   let planned: ReturnType<typeof priceShown> | null = null;
   let calls = 0;
   let figures = 0;
-  const startedAtMs = clock.now();
+  const startedAtMs = now();
 
   return {
     rows(received: number): void {
@@ -37,7 +37,7 @@ export function createProgress(
     },
     over(outcome: Outcome | null, remark?: string): void {
       if (isTerminal && calls > 0 && !json) note('\n');
-      const minutes = Math.round((clock.now() - startedAtMs) / 60_000);
+      const minutes = Math.round((now() - startedAtMs) / 60_000);
       if (json)
         print(
           `${JSON.stringify({ price: planned, bill: outcome && { ...outcome, rows: figures, minutes } })}\n`,
@@ -48,12 +48,16 @@ export function createProgress(
   };
 }
 
-function priceShown({ calls, hasSeries, figures, cached, operations, quota }: Price, plan: PlanLimits) {
+function priceShown(
+  { calls, hasSeries, assumedRows, figures, cached, operations, quota }: Price,
+  plan: PlanLimits,
+) {
   const requestsPerMinute = quota.requestsPerMinute ?? plan.requestsPerMinute;
   const monthlyRequests = quota.monthlyRequests ?? plan.monthlyRequests;
   return {
     calls,
     hasSeries,
+    assumedRows,
     minutes: Math.max(0, Math.ceil(calls / requestsPerMinute) - 1),
     shareOfMonth: calls / monthlyRequests,
     plan: quota.plan ?? plan.name,
@@ -75,7 +79,7 @@ function wordsOf(shown: ReturnType<typeof priceShown>): string {
     `Up to ${counted(calls, 'call')}: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${shown.callsThisMonth} are spent`,
     ...(shown.hasSeries
       ? [
-          `Series are taken to have up to ${ASSUMED_SERIES_ROWS} figures. No further call is sent without being asked for`,
+          `Series are taken to have up to ${shown.assumedRows} figures. No further call is sent without being asked for`,
         ]
       : []),
     '',

@@ -1,23 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { constants } from 'node:os';
 import type { Command } from 'commander';
-import { loadSqlite } from '../../cache/sqlite-file.ts';
-import { packing } from '../../cache/unpacked-store.ts';
-import { openAskedService } from '../../cli/asked-service.ts';
-import { keyOption, ownKeyOf } from '../../cli/given-key.ts';
-import { onParentLost } from '../../cli/lost-parent.ts';
-import { settingsOf } from '../../cli/strange-settings.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { type CommandHost, definePlugin } from '../../gateway/plugin.ts';
-import { nameInStore } from '../../keys/tenant-cache.ts';
-import { createLog } from '../../server/log.ts';
-import { createMetrics } from '../../server/metrics.ts';
-import { createServer } from '../../server/server.ts';
-import { type Fixture, timeless, underKey, writeFixtures } from './fixtures.ts';
-import { lasting } from './given.ts';
+import type { CommandHost } from '../../plugin/index.ts';
+import { writeFixtures } from './fixtures.ts';
+import { keyOption, UNHEEDED } from './given.ts';
 
 const EXAMPLES = `
 Examples:
@@ -48,55 +35,26 @@ export function addRecord(command: Command, host: CommandHost): void {
 async function record(
   [file = '', ...args]: readonly string[],
   options: RecordOptions,
-  { env, plugins, openSandbox }: CommandHost,
+  host: CommandHost,
 ): Promise<number> {
-  using signals = takeSignals(env);
-  const folder = await mkdtemp(join(tmpdir(), 'country-graph-record-'));
-  const database = join(folder, 'recorded.db');
-  let service: Awaited<ReturnType<typeof openAskedService>> | undefined;
+  const { env } = host;
+  using signals = takeSignals(host);
+  const note = (words: string) => void process.stderr.write(`${words}\n`);
+  const { key, keyFile } = options;
+  const recording = await host.settings(note, UNHEEDED).openRecording({ key, keyFile });
   try {
-    const note = (words: string) => void process.stderr.write(`${words}\n`);
-    const given = lasting(settingsOf(env, plugins, note));
-    service = await openAskedService(given, await ownKeyOf(options, env), openSandbox, note);
-    const { url: upstreamUrl, key } = service;
-    const config = {
-      ...given,
-      host: '127.0.0.1',
-      port: 0,
-      adminPort: undefined,
-      cacheUrl: `sqlite:${database}`,
-      // Everything is asked for once.
-      cacheTtlSeconds: Number.POSITIVE_INFINITY,
-    };
-    const bearer = definePlugin({
-      name: 'the key of a record',
-      settings: {},
-      open: () => (key === undefined ? null : { keys: underKey(`Bearer ${key}`) }),
-    });
-    const log = createLog('warn');
-    const gateway = await createGateway({
-      config,
-      plugins: [bearer, ...plugins],
-      upstreamUrl,
-      observer: log,
-    });
-    const server = createServer({ config, gateway, metrics: createMetrics(), log, demoKeys: null });
-    const { url } = await server.listen();
-    const run = runCommand(file, args, { ...env, COUNTRY_GRAPH_URL: url }, signals);
-    const code = await run.finally(() => server.drain());
+    const run = runCommand(file, args, { ...env, COUNTRY_GRAPH_URL: recording.url }, signals);
+    const code = await run.finally(() => recording.drain());
     if (code !== 0) {
-      process.stderr.write(`The command ended with exit code ${code}, so ${options.out} is as it was.\n`);
+      note(`The command ended with exit code ${code}, so ${options.out} is as it was.`);
       return code;
     }
-    const fixtures = await recordedIn(database);
-    await writeFixtures(options.out, { recordedAt: new Date().toISOString(), fixtures });
-    process.stderr.write(
-      `${options.out} has ${fixtures.length} answers and figures of the service, under no key.\n`,
-    );
+    const fixtures = await recording.values();
+    await writeFixtures(options.out, { recordedAt: new Date().toISOString(), fixtures }, host);
+    note(`${options.out} has ${fixtures.length} answers and figures of the service, under no key.`);
     return code;
   } finally {
-    await service?.close();
-    await rm(folder, { recursive: true, force: true });
+    await recording.close();
   }
 }
 
@@ -104,7 +62,7 @@ async function record(
 async function runCommand(
   file: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv,
+  env: CommandHost['env'],
   signals: ReturnType<typeof takeSignals>,
 ): Promise<number> {
   const { taken } = signals;
@@ -120,7 +78,7 @@ const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Takes signals that would end the program before its store is gone, and passes them on to the command. */
-function takeSignals(env: NodeJS.ProcessEnv) {
+function takeSignals({ onParentLost }: CommandHost) {
   let command: ChildProcess | undefined;
   let taken: NodeJS.Signals | undefined;
   const take = (signal: NodeJS.Signals) => {
@@ -129,7 +87,7 @@ function takeSignals(env: NodeJS.ProcessEnv) {
     if (signal !== 'SIGINT') command?.kill(signal);
   };
   for (const signal of ENDING) process.on(signal, take);
-  const lookNoMore = onParentLost(env, () => take('SIGTERM'));
+  const lookNoMore = onParentLost(() => take('SIGTERM'));
   return {
     get taken() {
       return taken;
@@ -142,22 +100,4 @@ function takeSignals(env: NodeJS.ProcessEnv) {
       for (const signal of ENDING) process.off(signal, take);
     },
   };
-}
-
-async function recordedIn(path: string): Promise<readonly Fixture[]> {
-  const open = await loadSqlite();
-  const db = open(path, 0);
-  try {
-    const byName = new Map<string, unknown>();
-    for (const { key, value } of db.prepare('SELECT key, value FROM entries').all()) {
-      const name = nameInStore(String(key));
-      const { value: entry } = packing.parse<{ readonly value?: { readonly value?: unknown } }>(
-        String(value),
-      );
-      if (name !== null && entry?.value !== undefined) byName.set(name, timeless(entry.value));
-    }
-    return Array.from(byName, ([name, value]) => ({ name, value }));
-  } finally {
-    db.close();
-  }
 }

@@ -1,5 +1,4 @@
-import { Failure } from '../../plugin/index.ts';
-import type { Uncached } from '../../service/caller.ts';
+import { Failure, type Plugin } from '../../plugin/index.ts';
 
 /** Also fetches the times of the last runs. */
 export const SOURCES = '{ sources { key } }';
@@ -37,7 +36,7 @@ const fill = (...words: readonly string[]) => ['country-graph fill', ...words.ma
 const distinct = (names: readonly string[]) => [...new Set(names)].sort().join(',');
 
 /** Names the command that would fetch what isn't cached. */
-export const uncached: Uncached = {
+export const uncached: Omit<NonNullable<Plugin['offline']>, 'isAlways'> = {
   ofCall({ route, target }) {
     if (route === '/health')
       return new Failure('NOT_HELD', 'Nothing is sent, and the health of the service is never cached.', {

@@ -1,9 +1,10 @@
 import { globSync, statSync } from 'node:fs';
-import { CommandError, operationFrom, variablesIn } from '../../cli/formats.ts';
-import { openTrusted } from '../../graphql/request/trusted.ts';
-import { type Demand, demandsFor, yearRange } from '../../observations/planner/demand.ts';
+import { z } from 'zod';
 import { COVERED_COUNTRIES, excerpt, itemsOf } from '../../plugin/index.ts';
-import { jsonIn, readText } from '../../shared/text-files.ts';
+import type { Filling, Host } from './given.ts';
+
+type Figures = Parameters<Filling['price']>[0];
+type Failing = Pick<Host, 'error'>;
 
 export interface Question {
   /** Left out if it has no file of its own. */
@@ -55,46 +56,58 @@ export const titleOf = ({ file, query }: Question): string =>
 export const needsLists = ({ all, countries, indicators }: Selection): boolean =>
   all === true || (countries === undefined) !== (indicators === undefined);
 
-export function demandsOf(selection: Selection, names: Names): readonly Demand[] {
+/** @throws Error of the command */
+export function figuresOf(selection: Selection, names: Names, host: Failing): Figures {
   const { countries, indicators, years, latest, all } = selection;
   if (!all && countries === undefined && indicators === undefined) {
     if (years !== undefined || latest)
-      throw new CommandError('--years and --latest go with --indicators, --countries or --all.');
-    return [];
+      throw host.error('--years and --latest go with --indicators, --countries or --all.');
+    return NO_FIGURES;
   }
   const codes =
     countries === undefined
       ? names.countries
-      : namesIn(countries, '--countries', /^[a-z]{2}$/i, 'codes of two letters, such as KE,NG').map((code) =>
-          code.toUpperCase(),
-        );
-  const keys =
-    indicators === undefined
-      ? names.indicators
-      : namesIn(indicators, '--indicators', /^\S{1,200}$/, 'keys without blanks, such as population_total');
-  const latestDemands = demandsFor('latest', codes, keys);
-  if (latest) return latestDemands;
-  return [...latestDemands, ...demandsFor('series', codes, keys, undefined, yearsIn(years))];
+      : namesIn(countries, CODES, host).map((code) => code.toUpperCase());
+  const keys = indicators === undefined ? names.indicators : namesIn(indicators, KEYS, host);
+  const isLatest = latest === true;
+  return { countryCodes: codes, metricKeys: keys, isLatest, years: isLatest ? null : yearsIn(years, host) };
 }
+
+const NO_FIGURES: Figures = { countryCodes: [], metricKeys: [], isLatest: true, years: null };
+
+const CODES = {
+  option: '--countries',
+  form: /^[a-z]{2}$/i,
+  meaning: 'codes of two letters, such as KE,NG',
+};
+const KEYS = {
+  option: '--indicators',
+  form: /^\S{1,200}$/,
+  meaning: 'keys without blanks, such as population_total',
+};
 
 /**
  * The names of an option. What can be none is a mistake to mend, and no name to ask the service for.
- * @throws CommandError if one can be none, or there are none
+ * @throws Error of the command if one can be none, or there are none
  */
-function namesIn(text: string, option: string, form: RegExp, meaning: string): readonly string[] {
+function namesIn(
+  text: string,
+  { option, form, meaning }: typeof CODES,
+  { error }: Failing,
+): readonly string[] {
   const names = itemsOf(text);
   const wrong = names.find((name) => !form.test(name));
   if (wrong === undefined && names.length > 0) return names;
-  throw new CommandError(`${option} must be ${meaning}; this is ${JSON.stringify(excerpt(wrong ?? ''))}.`);
+  throw error(`${option} must be ${meaning}; this is ${JSON.stringify(excerpt(wrong ?? ''))}.`);
 }
 
-function yearsIn(text: string | undefined) {
+function yearsIn(text: string | undefined, { error }: Failing): Figures['years'] {
   if (text === undefined) return null;
   const [, from = '', to = ''] = /^(\d{4})?-(\d{4})?$/.exec(text) ?? [];
-  if (from === '' && to === '') throw new CommandError('--years must be such as 2000-2020, 2000- or -2020.');
+  if (from === '' && to === '') throw error('--years must be such as 2000-2020, 2000- or -2020.');
   if (from !== '' && to !== '' && from > to)
-    throw new CommandError(`--years ${from}-${to} has none: the first is after the last.`);
-  return yearRange(from === '' ? null : Number(from), to === '' ? null : Number(to));
+    throw error(`--years ${from}-${to} has none: the first is after the last.`);
+  return { from: from === '' ? null : Number(from), to: to === '' ? null : Number(to) };
 }
 
 /**
@@ -104,34 +117,45 @@ function yearsIn(text: string | undefined) {
 export async function questionsIn(
   sources: readonly string[],
   variables: string,
+  host: OfFiles,
 ): Promise<readonly Question[]> {
-  const all = await Promise.all(sources.map((source) => questionsOf(source, variables)));
+  const all = await Promise.all(sources.map((source) => questionsOf(source, variables, host)));
   return all.flat();
 }
 
-async function questionsOf(source: string, variables: string): Promise<readonly Question[]> {
+type OfFiles = Pick<Host, 'documentsIn' | 'error' | 'files' | 'operationIn'>;
+
+async function questionsOf(source: string, variables: string, host: OfFiles): Promise<readonly Question[]> {
   const stats = source.includes('{') ? undefined : statSync(source, { throwIfNoEntry: false });
   if (stats?.isDirectory()) {
     const files = globSync(`${source}/**/*.graphql`).sort();
-    if (files.length === 0) return trustedIn(source);
-    return Promise.all(files.map((file) => questionOf(file, variables)));
+    if (files.length === 0) return trustedIn(source, host);
+    return Promise.all(files.map((file) => questionOf(file, variables, host)));
   }
-  if (stats?.isFile() && source.endsWith('.json')) return trustedIn(source);
-  return [await questionOf(source, variables)];
+  if (stats?.isFile() && source.endsWith('.json')) return trustedIn(source, host);
+  return [await questionOf(source, variables, host)];
 }
 
-async function questionOf(source: string, variables: string): Promise<Question> {
+async function questionOf(source: string, variables: string, host: OfFiles): Promise<Question> {
   const beside = source.replace(/\.graphql$/, '.variables.json');
   const isBeside = beside !== source && statSync(beside, { throwIfNoEntry: false })?.isFile();
+  const { files } = host;
   const question = {
-    query: await operationFrom(source),
-    variables: isBeside ? jsonIn(await readText(beside), beside) : variablesIn(variables),
+    query: await host.operationIn(source),
+    variables: isBeside
+      ? files.checkedJson(z.unknown(), await files.readText(beside), beside)
+      : variablesIn(variables, host),
   };
   return source.includes('{') ? question : { file: source, ...question };
 }
 
-export async function trustedIn(path: string): Promise<readonly Question[]> {
-  const { trusted, stop } = await openTrusted(path);
-  stop();
-  return (trusted ?? []).map(({ text }) => ({ query: text }));
+function variablesIn(option: string, { error }: Failing): unknown {
+  try {
+    return JSON.parse(option);
+  } catch {
+    throw error('--variables must be JSON.');
+  }
 }
+
+const trustedIn = async (path: string, host: Pick<Host, 'documentsIn'>): Promise<readonly Question[]> =>
+  (await host.documentsIn(path)).map(({ text }) => ({ query: text }));

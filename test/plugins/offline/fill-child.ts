@@ -1,5 +1,6 @@
 /** A fill in a process of its own, which can be killed, and whose clock its parent moves. */
 
+import { commandView } from '../../../src/cli/command-view.ts';
 import { type FillOptions, fill } from '../../../src/plugins/offline/fill.ts';
 import { plugins } from '../../../src/plugins.ts';
 import { systemClock } from '../../../src/shared/async/clock.ts';
@@ -17,24 +18,26 @@ process.on('message', (atMs: number) => {
 
 const tell = (message: object) => process.send?.(message);
 
+const now = () => nowMs;
+const openSandbox = () => {
+  throw new Error('The service is the sandbox of the test.');
+};
+const clock = {
+  ...systemClock,
+  now,
+  sleep: (ms: number) =>
+    new Promise<void>((wake) => {
+      sleepers.push({ untilMs: nowMs + ms, wake });
+      tell({ sleepMs: ms });
+    }),
+};
+
 process.exitCode = await fill(sources, options, {
-  env: process.env,
-  plugins,
-  clock: {
-    ...systemClock,
-    now: () => nowMs,
-    sleep: (ms) =>
-      new Promise((wake) => {
-        sleepers.push({ untilMs: nowMs + ms, wake });
-        tell({ sleepMs: ms });
-      }),
-  },
+  host: commandView({ env: process.env, plugins, openSandbox }, clock),
+  now,
   isTerminal: false,
   print: (text) => void process.stdout.write(text),
   note: (text) => void process.stderr.write(text),
   confirm: null,
-  openSandbox: () => {
-    throw new Error('The service is the sandbox of the test.');
-  },
 });
 process.disconnect();

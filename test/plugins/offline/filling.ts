@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { commandView } from '../../../src/cli/command-view.ts';
 import { type FillOptions, fill } from '../../../src/plugins/offline/fill.ts';
 import { plugins } from '../../../src/plugins.ts';
 import { systemClock } from '../../../src/shared/async/clock.ts';
@@ -62,16 +63,20 @@ export async function fillHere({
 }: Omit<Filling, 'killAfterWaits'> & { readonly confirm?: ((question: string) => Promise<boolean>) | null }) {
   let stdout = '';
   let stderr = '';
-  const code = await fill(sources, options, {
-    env,
-    plugins,
-    clock: {
-      ...systemClock,
-      now: () => clock.nowMs,
-      async sleep(ms) {
-        clock.nowMs += ms;
-      },
+  const now = () => clock.nowMs;
+  const openSandbox = () => {
+    throw new Error('The service is the sandbox of the test.');
+  };
+  const kernelClock = {
+    ...systemClock,
+    now,
+    async sleep(ms: number) {
+      clock.nowMs += ms;
     },
+  };
+  const code = await fill(sources, options, {
+    host: commandView({ env, plugins, openSandbox }, kernelClock),
+    now,
     isTerminal: false,
     print(text) {
       stdout += text;
@@ -80,9 +85,6 @@ export async function fillHere({
       stderr += text;
     },
     confirm,
-    openSandbox() {
-      throw new Error('The service is the sandbox of the test.');
-    },
   });
   return { code, stdout, stderr };
 }

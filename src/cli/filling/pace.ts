@@ -1,14 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { type ComposedGateway, definePlugin, type PluginDefinition } from '../../gateway/plugin.ts';
-import type { PlanLimits as DocumentedLimits, QuotaRecord } from '../../keys/ledger.ts';
+import type { PlanLimits, QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
-import { Failure } from '../../plugin/index.ts';
 import type { Payer } from '../../service/payer.ts';
 import type { Clock } from '../../shared/async/clock.ts';
-
-export interface PlanLimits extends DocumentedLimits {
-  readonly name: string;
-}
+import { Failure } from '../../shared/errors.ts';
 
 /** Milliseconds that a call may wait after an unexpected 429: into the next minute, but not for the next month. */
 const WAIT_MS = 120_000;
