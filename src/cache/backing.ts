@@ -1,7 +1,7 @@
 /** The contract of a store outside this process, and the parts that several kinds of stores share. */
 
 import type { KeyvStorageEntry } from 'keyv';
-import type { Leases, Note, SharedCounters } from './store.ts';
+import type { Leases, SharedCounters } from './store.ts';
 
 export type OnError = (error: unknown) => void;
 
@@ -31,17 +31,4 @@ export type Peek = () => {
 export interface Adapter {
   getMany(keys: string[]): Promise<unknown[]>;
   setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
-}
-
-/** Retention of counters of a month, and of notes, in milliseconds: longer than any window. */
-export const MONTH_RETENTION_MS = 32 * 86_400_000;
-
-/** Returns null if the text holds no note that can be read. */
-export function noteIn(text: string | null | undefined): Note | null {
-  try {
-    const note = JSON.parse(text ?? 'null');
-    return typeof note === 'object' && note !== null && typeof note.nextProbeAtMs === 'number' ? note : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,3 @@
-import { LATE, within } from '../shared/async/within.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 export interface Count {
@@ -31,9 +30,6 @@ export interface CallCounts {
   read(names: readonly string[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
-
-/** Counts may take so many times as long as cached figures: a late figure is a miss, but a late count is an error. */
-const PATIENCE = 5;
 
 const byOf = (count: Count | undefined) => count?.by ?? 1;
 
@@ -97,22 +93,19 @@ return {0, calls}
 
 const PUT_BACK = `for _, key in ipairs(KEYS) do if redis.call('EXISTS', key) == 1 then redis.call('DECR', key) end end`;
 
-/** The braces keep all counts, and the keys beside them, together in a cluster. */
-export const NAMESPACE = 'country-graph:{issued}:';
-
-export async function connectCounts(url: string, timeoutMs: number) {
-  const { connectedTo } = await import('./redis.ts');
-  const client = await connectedTo(url);
-  async function inTime<Reply>(asking: Promise<Reply>): Promise<Reply> {
-    const reply = await within(PATIENCE * timeoutMs, asking, LATE);
-    if (reply === LATE) throw new Error('The store of issued keys has not answered in time.');
-    return reply;
-  }
-  return { client, inTime, close: async () => client.destroy() };
+/** The part of a client of Redis that counts take. */
+interface RedisClient {
+  eval(script: string, order: { readonly keys: string[]; readonly arguments: string[] }): Promise<unknown>;
+  mGet(keys: string[]): Promise<readonly (string | null)[]>;
 }
 
-export function countsInRedis({ client, inTime }: Awaited<ReturnType<typeof connectCounts>>) {
-  const named = (names: readonly string[]) => names.map((name) => NAMESPACE + name);
+/** @param inTime fails if a reply takes too long */
+export function countsInRedis(
+  client: RedisClient,
+  prefix: string,
+  inTime: <Reply>(asking: Promise<Reply>) => Promise<Reply> = (asking) => asking,
+) {
+  const named = (names: readonly string[]) => names.map((name) => prefix + name);
   return {
     async take(wanted) {
       const order = {

@@ -3,7 +3,7 @@ import Keyv from 'keyv';
 import type { Backing } from './backing.ts';
 import { guardedBacking } from './guarded-backing.ts';
 import type { Store, StoreOptions } from './store.ts';
-import { StandInCache, unpackedStore } from './unpacked-store.ts';
+import { unpackedStore } from './unpacked-store.ts';
 
 /** Prefix of each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
@@ -28,13 +28,11 @@ export async function openElsewhere(options: StoreOptions): Promise<Store> {
 async function storeOver(anyBacking: Backing, options: StoreOptions): Promise<Store> {
   const { now = Date.now, maxBytes } = options;
   const backing = named(anyBacking);
-  const atHand = new StandInCache(maxBytes * AT_HAND_SHARE);
-  const guard = guardedBacking(backing, { ...options, standIn: atHand });
-  const { peekMany, ...texts } = unpackedStore(guard.adapter, atHand, backing.peek);
-  const keyv = new Keyv({
-    store: texts as unknown as KeyvStorageAdapter,
-    serialization: false,
-  });
+  const guard = guardedBacking(backing, options);
+  const atHand = unpackedStore(guard.adapter, maxBytes * AT_HAND_SHARE, backing.peek);
+  const { peekMany } = atHand;
+  // Keyv asks for no more of an adapter than this one has.
+  const keyv = new Keyv({ store: atHand as unknown as KeyvStorageAdapter, serialization: false });
   // Such as a value that isn't JSON: without a listener, Keyv would throw at the writer.
   keyv.on('error', options.onError);
   function withoutFuture(values: readonly unknown[]): readonly unknown[] {
@@ -66,10 +64,9 @@ async function storeOver(anyBacking: Backing, options: StoreOptions): Promise<St
       atHand.forget(prefix);
     },
     first: guard.first,
-    onReturn: guard.onReturn,
     sharedCounters: guard.sharedCounters,
     leases: guard.leases,
-    shrink: texts.shrink,
+    shrink: atHand.shrink,
     close: guard.close,
   };
 }

@@ -13,7 +13,6 @@ import { messageOf } from '../shared/errors.ts';
 import type { Backing, OnError } from './backing.ts';
 import { StoreOutage } from './outage.ts';
 import type { Leases, SharedCounters } from './store.ts';
-import type { StandInCache } from './unpacked-store.ts';
 
 /** Failures in a row after which the store isn't asked for `PAUSE_MS`. */
 const MAX_FAILURES = 3;
@@ -66,8 +65,6 @@ interface GuardOptions {
   readonly timeoutMs: number;
   readonly onError: OnError;
   readonly after?: Clock['after'];
-  /** Serves values while the store fails. */
-  readonly standIn?: StandInCache;
 }
 
 /** A policy, and the milliseconds that each attempt by it may take. */
@@ -77,13 +74,12 @@ interface Bounded {
 }
 
 /**
- * Keeps the troubles of a store from its callers: a read or write that fails or takes too long is a miss, for which the
- * stand-in serves; after some failures in a row the store isn't asked for a while; and the beginning and the end of an
- * outage are reported. Counters have a circuit of their own, so slow values don't disable them.
+ * Keeps the troubles of a store from its callers: a read or write that fails or takes too long is a miss; after some
+ * failures in a row the store isn't asked for a while; and the beginning and the end of an outage are reported. Counters have a circuit of their own, so slow values don't disable them.
  */
 export function guardedBacking(
   backing: Backing,
-  { timeoutMs, onError, after = systemClock.after, standIn }: GuardOptions,
+  { timeoutMs, onError, after = systemClock.after }: GuardOptions,
 ) {
   const breaker = openBreaker();
   const bounded: Bounded = { policy: breaker, ms: timeoutMs };
@@ -95,17 +91,7 @@ export function guardedBacking(
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
   const outage = watchOutage(onError);
-  let isAway = false;
-  const listeners: (() => void)[] = [];
-
-  function returned(): void {
-    isAway = false;
-    for (const listener of listeners) listener();
-  }
-  backing.onReturn?.(() => {
-    outage.end();
-    returned();
-  });
+  backing.onReturn?.(outage.end);
 
   async function attempt<T, F>(
     kind: string,
@@ -116,10 +102,8 @@ export function guardedBacking(
     try {
       const result = await policy.execute(() => inTime(ms, work(), after));
       outage.done(kind);
-      if (isAway) returned();
       return result;
     } catch (error) {
-      isAway = true;
       outage.failed(kind, error);
       return otherwise;
     }
@@ -140,16 +124,10 @@ export function guardedBacking(
   };
 
   return {
-    // Keyv asks for no more of an adapter than this.
     adapter: {
-      // Such adapters are handed the instant at which a value expires, not a duration.
-      capabilities: { expires: true },
-      // Expired values are swept by the store itself.
-      deleteMany: async (keys: string[]) => keys.map(() => true),
-      async getMany(keys: string[]): Promise<unknown[]> {
-        const values = await attempt('read', bounded, () => backing.adapter.getMany(keys), null);
-        return values ?? keys.map((key) => standIn?.get(key)?.text);
-      },
+      /** Null if the store could not be read. */
+      getMany: (keys: string[]) => attempt('read', bounded, () => backing.adapter.getMany(keys), null),
+      /** False if the store could not take the entries. */
       async setMany(entries: KeyvStorageEntry[]) {
         const work = async () => {
           await backing.adapter.setMany(entries);
@@ -159,8 +137,7 @@ export function guardedBacking(
         writing.add(write);
         const isWritten = await write;
         writing.delete(write);
-        standIn?.note(entries, isWritten);
-        return entries.map(() => isWritten);
+        return isWritten;
       },
     },
     async clear(prefix: string) {
@@ -170,7 +147,6 @@ export function guardedBacking(
     /** Returns null if the store could not tell. */
     first: (name: string, value: string) =>
       attempt('look at secrets', bounded, () => backing.first(name, value), null),
-    onReturn: (listener: () => void) => void listeners.push(listener),
     sharedCounters: counted,
     leases: leased,
     async close() {

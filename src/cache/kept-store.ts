@@ -1,11 +1,5 @@
-import {
-  type CallCounts,
-  COUNTS_TABLE,
-  connectCounts,
-  countsInFile,
-  countsInRedis,
-  NAMESPACE,
-} from './counts.ts';
+import { LATE, within } from '../shared/async/within.ts';
+import { type CallCounts, COUNTS_TABLE, countsInFile, countsInRedis } from './counts.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { choosePlace, MOST_PLACES, namesOf, type Sums, type SumsToAdd, sumsAt } from './sums.ts';
 
@@ -153,15 +147,26 @@ return redis.call('INCR', KEYS[2])
 
 const ALL = `return {redis.call('GET', KEYS[2]) or '0', redis.call('HVALS', KEYS[1])}`;
 
+/** The braces keep all of it together in a cluster. */
+const NAMESPACE = 'country-graph:{issued}:';
+
 const TEXTS = `${NAMESPACE}keys`;
 const VERSION = `${NAMESPACE}version`;
 
+/** It may take so many times as long as cached figures: a late figure is a miss, but a late count is an error. */
+const PATIENCE = 5;
+
 async function openRedis(url: string, timeoutMs: number): Promise<KeptStore> {
-  const connection = await connectCounts(url, timeoutMs);
-  const { client, inTime, close } = connection;
+  const { connectedTo } = await import('./redis.ts');
+  const client = await connectedTo(url);
+  async function inTime<Reply>(asking: Promise<Reply>): Promise<Reply> {
+    const reply = await within(PATIENCE * timeoutMs, asking, LATE);
+    if (reply === LATE) throw new Error('The store of issued keys has not answered in time.');
+    return reply;
+  }
   return {
     isShared: true,
-    ...countsInRedis(connection),
+    ...countsInRedis(client, NAMESPACE, inTime),
     get: async (name) => (await inTime(client.hGet(TEXTS, name))) ?? null,
     async all() {
       const reply = inTime(client.eval(ALL, { keys: [TEXTS, VERSION], arguments: [] }));
@@ -190,7 +195,7 @@ async function openRedis(url: string, timeoutMs: number): Promise<KeptStore> {
       const hashes = await inTime(Promise.all(days.map((day) => client.hGetAll(`${NAMESPACE}usage:${day}`))));
       return hashes.flatMap((fields, i) => sumsInHash(days[i] ?? '', fields));
     },
-    close,
+    close: async () => client.destroy(),
   };
 }
 

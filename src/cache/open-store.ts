@@ -24,7 +24,6 @@ function openMemory(maxBytes: number): Store {
     clear: async (prefix) => cache.forget(prefix),
     // Nobody shares this store.
     first: async (_name, value) => value,
-    onReturn() {},
     sharedCounters: null,
     leases: null,
     shrink: (share) => cache.shrink(share),

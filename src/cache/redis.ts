@@ -1,11 +1,10 @@
 import { createClient } from '@redis/client';
 import { settingsError } from '../config/config.ts';
 import { LATE, within } from '../shared/async/within.ts';
-import { type Backing, MONTH_RETENTION_MS, noteIn } from './backing.ts';
-import type { CounterSnapshot, Leases, SharedCounters, Window } from './store.ts';
-
-/** Retention of counters of a minute, in milliseconds: longer than it lasts. */
-const MINUTE_RETENTION_MS = 120_000;
+import type { Adapter, Backing } from './backing.ts';
+import { countsInRedis } from './counts.ts';
+import { countersOver } from './shared-counters.ts';
+import type { Leases } from './store.ts';
 
 const SCAN_STEP = 1_000;
 
@@ -92,20 +91,21 @@ export async function connectedTo(url: string): Promise<Connection> {
 /** @param namespace prefix of the names of counters and leases */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
   const client = await connectedTo(url);
-  return {
-    adapter: {
-      getMany: async (keys) => (keys.length === 0 ? [] : client.mGet(keys)),
-      async setMany(entries) {
-        const writes = client.multi();
-        for (const { key, value, expires } of entries) {
-          // As a duration, since the clock of the Redis may differ.
-          const life = expires === undefined ? {} : { expiration: expiresIn(expires) };
-          writes.set(key, String(value), life);
-        }
-        await writes.exec();
-      },
+  const adapter: Adapter = {
+    getMany: async (keys) => (keys.length === 0 ? [] : client.mGet(keys)),
+    async setMany(entries) {
+      const writes = client.multi();
+      for (const { key, value, expires } of entries) {
+        // As a duration, since the clock of the Redis may differ.
+        const life = expires === undefined ? {} : { expiration: expiresIn(expires) };
+        writes.set(key, String(value), life);
+      }
+      await writes.exec();
     },
-    sharedCounters: countersIn(client, namespace),
+  };
+  return {
+    adapter,
+    sharedCounters: countersOver(countsInRedis(client, namespace), adapter, namespace),
     leases: leasesIn(client, namespace),
     async clear(prefix) {
       const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`;
@@ -120,68 +120,6 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
     },
     onReturn: (listener) => void client.on('ready', listener),
     close: async () => client.destroy(),
-  };
-}
-
-/** Does the same as `mayTake` of SQLite's counters, atomically. */
-const TAKE = `
-local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
-local calls = tonumber(redis.call('GET', KEYS[1]) or '0')
-local callsInMonth = tonumber(redis.call('GET', KEYS[2]) or '0')
-local text = redis.call('GET', KEYS[3]) or ''
-if not takes then return {0, calls, callsInMonth, text} end
-local isNoted, note = pcall(cjson.decode, text)
-if isNoted and type(note) == 'table' then
-  local limit, probeAt = note.requestsPerMinute, note.nextProbeAtMs
-  if note.spentMonth == month and type(probeAt) == 'number' and probeAt > now then return {0, calls, callsInMonth, text} end
-  if note.spentMinute == minute then return {0, calls, callsInMonth, text} end
-  if type(limit) == 'number' and calls >= limit then return {0, calls, callsInMonth, text} end
-end
-calls = redis.call('INCR', KEYS[1])
-callsInMonth = redis.call('INCR', KEYS[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
-redis.call('PEXPIRE', KEYS[2], ARGV[6])
-return {1, calls, callsInMonth, text}
-`;
-
-/** Expired counters stay away. */
-const PUT_BACK = `
-for _, key in ipairs(KEYS) do
-  if tonumber(redis.call('GET', key) or '0') > 0 then redis.call('DECR', key) end
-end
-`;
-
-/** Counts in a Redis. The braces keep an account's keys together in a cluster. */
-function countersIn(client: Connection, namespace: string): SharedCounters {
-  const keyOfCount = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
-
-  async function run(
-    account: string,
-    { minute, month, nowMs }: Window,
-    verb: 'take' | 'read',
-  ): Promise<CounterSnapshot> {
-    const whats = [`minute:${minute}`, `month:${month}`, 'note'];
-    const order = {
-      keys: whats.map((what) => keyOfCount(account, what)),
-      arguments: [minute, month, nowMs, verb, MINUTE_RETENTION_MS, MONTH_RETENTION_MS].map(String),
-    };
-    const reply = (await client.eval(TAKE, order)) as [number, number, number, string];
-    const [isTaken, callsThisMinute, callsThisMonth, text] = reply;
-    return { isTaken: isTaken === 1, callsThisMinute, callsThisMonth, note: noteIn(text || null) };
-  }
-
-  return {
-    take: (account, at) => run(account, at, 'take'),
-    read: (account, at) => run(account, at, 'read'),
-    async putBack(account, { minute, month }) {
-      const keys = [`minute:${minute}`, `month:${month}`].map((what) => keyOfCount(account, what));
-      await client.eval(PUT_BACK, { keys, arguments: [] });
-    },
-    async note(account, note) {
-      await client.set(keyOfCount(account, 'note'), JSON.stringify(note), {
-        expiration: { type: 'PX', value: MONTH_RETENTION_MS },
-      });
-    },
   };
 }
 

@@ -1,8 +1,10 @@
 import { settingsError } from '../config/config.ts';
 import { messageOf } from '../shared/errors.ts';
-import { type Backing, MONTH_RETENTION_MS, noteIn, type OnError, type Peek } from './backing.ts';
+import type { Adapter, Backing, OnError, Peek } from './backing.ts';
+import { COUNTS_TABLE, countsInFile } from './counts.ts';
+import { countersOver } from './shared-counters.ts';
 import { isPassing, loadSqlite, SqliteFile } from './sqlite-file.ts';
-import type { CounterSnapshot, Leases, Note, SharedCounters, Window } from './store.ts';
+import type { Leases } from './store.ts';
 
 /** Milliseconds that work waits for another process. */
 const PATIENCE_MS = 100;
@@ -19,9 +21,7 @@ const TABLES = `
   PRAGMA synchronous = NORMAL;
   CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS shared_counters (
-    account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
-  ) WITHOUT ROWID;
+  ${COUNTS_TABLE}
   CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
@@ -53,13 +53,14 @@ export async function openSqlite(
     },
   });
   const { read, write, clear, first } = entriesIn(file, mostBytes);
+  const adapter: Adapter = {
+    getMany: (keys) => file.work(() => read(keys)),
+    setMany: (entries) => file.atOnce(() => write(entries)),
+  };
   const backing = {
     peek: peekIn(file, read, mostBytes < Number.POSITIVE_INFINITY ? WORKERS_LOOK_MS : 0),
-    adapter: {
-      getMany: (keys) => file.work(() => read(keys)),
-      setMany: (entries) => file.atOnce(() => write(entries)),
-    },
-    sharedCounters: countersIn(file),
+    adapter,
+    sharedCounters: countersOver(countsInFile(file), adapter),
     leases: leasesIn(file),
     clear: (prefix) => file.work(() => clear(prefix)),
     first: (name, value) => file.work(() => first(name, value)),
@@ -83,7 +84,6 @@ function entriesIn(file: SqliteFile, mostBytes: number) {
   );
   const sweepEntries = file.prepare('DELETE FROM entries WHERE expires < ?');
   const sweepLeases = file.prepare('DELETE FROM leases WHERE expires < ?');
-  const sweepCounters = file.prepare('DELETE FROM shared_counters WHERE minute < ?');
   const clear = file.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
   const setFirst = file.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)');
   const firstOf = file.prepare('SELECT value FROM firsts WHERE name = ?');
@@ -103,7 +103,6 @@ function entriesIn(file: SqliteFile, mostBytes: number) {
   const sweep = () => {
     sweepEntries.run(Date.now());
     sweepLeases.run(Date.now());
-    sweepCounters.run(Math.floor((Date.now() - MONTH_RETENTION_MS) / 60_000));
   };
   let writes = 0;
   return {
@@ -140,73 +139,6 @@ function peekIn(file: SqliteFile, read: ReturnType<Peek>['read'], lookMs: number
     look = { version, opens: file.opens, atMs: nowMs };
     return { version, read };
   };
-}
-
-interface AccountCounts {
-  /** Null before the first call. */
-  readonly minute: number | null;
-  readonly calls: number;
-  readonly month: number | null;
-  readonly callsInMonth: number;
-  readonly note: Note | null;
-}
-
-const NO_COUNTS: AccountCounts = { minute: null, calls: 0, month: null, callsInMonth: 0, note: null };
-
-/** One row for each account. */
-function countersIn(file: SqliteFile): SharedCounters {
-  const select = file.prepare(
-    'SELECT minute, calls, month, calls_in_month AS callsInMonth, note FROM shared_counters WHERE account = ?',
-  );
-  const insert = file.prepare('INSERT OR REPLACE INTO shared_counters VALUES (?, ?, ?, ?, ?, ?)');
-
-  function rowOf(account: string): AccountCounts {
-    const row = select.get(account);
-    return row === undefined
-      ? NO_COUNTS
-      : ({ ...row, note: noteIn(row.note as string | null) } as AccountCounts);
-  }
-
-  function countsAt(account: string, { minute, month }: Window): AccountCounts {
-    const row = rowOf(account);
-    const calls = row.minute === minute ? row.calls : 0;
-    return { minute, calls, month, callsInMonth: row.month === month ? row.callsInMonth : 0, note: row.note };
-  }
-
-  function write(account: string, { minute, calls, month, callsInMonth, note }: AccountCounts): void {
-    insert.run(account, minute, calls, month, callsInMonth, note && JSON.stringify(note));
-  }
-
-  return {
-    take: (account, at) =>
-      file.atOnce(() => {
-        const counts = countsAt(account, at);
-        if (!mayTake(counts.calls, counts.note, at)) return snapshotOf(counts, false);
-        const taken = { ...counts, calls: counts.calls + 1, callsInMonth: counts.callsInMonth + 1 };
-        write(account, taken);
-        return snapshotOf(taken, true);
-      }),
-    read: (account, at) => file.work(() => snapshotOf(countsAt(account, at), false)),
-    putBack: (account, { minute, month }) =>
-      file.atOnce(() => {
-        const row = rowOf(account);
-        const calls = Math.max(0, row.calls - (row.minute === minute ? 1 : 0));
-        const callsInMonth = Math.max(0, row.callsInMonth - (row.month === month ? 1 : 0));
-        write(account, { ...row, calls, callsInMonth });
-      }),
-    note: (account, note) => file.atOnce(() => write(account, { ...rowOf(account), note })),
-  };
-}
-
-function snapshotOf({ calls, callsInMonth, note }: AccountCounts, isTaken: boolean): CounterSnapshot {
-  return { isTaken, callsThisMinute: calls, callsThisMonth: callsInMonth, note };
-}
-
-function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
-  if (note === null) return true;
-  const { requestsPerMinute, spentMinute, spentMonth, nextProbeAtMs } = note;
-  if (spentMonth === at.month && nextProbeAtMs > at.nowMs) return false;
-  return spentMinute !== at.minute && (requestsPerMinute === null || callsThisMinute < requestsPerMinute);
 }
 
 function leasesIn(file: SqliteFile): Leases {

@@ -23,8 +23,6 @@ export interface Store extends Shrinkable {
    * Such values stay until somebody deletes them by hand.
    */
   first(name: string, value: string): Promise<string | null>;
-  /** Calls back each time that the store can be used again, or may have lost everything. */
-  onReturn(listener: () => void): void;
   /** Null if nobody shares the store. */
   readonly sharedCounters: SharedCounters | null;
   /** Null if nobody shares the store. */

@@ -1,8 +1,8 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyvStorageEntry } from 'keyv';
 import { parseExactly } from '../shared/exact-json.ts';
-import type { Adapter, Peek } from './backing.ts';
-import { BoundedCache, roughBytes, TransientMap } from './lru.ts';
+import type { Peek } from './backing.ts';
+import { BoundedCache, roughBytes } from './lru.ts';
 
 /** Characters below which a string is not worth compressing. */
 const MIN_PACKED_CHARS = 1_000;
@@ -35,31 +35,11 @@ export const packing = {
 interface CachedString {
   readonly text: string;
   readonly envelope: unknown;
-  /** The entry, if the store could not take it. */
-  readonly unwritten?: KeyvStorageEntry | undefined;
+  /** The entry until the store has taken it; `hasFailed` once it could not. */
+  unwritten?: KeyvStorageEntry | undefined;
+  hasFailed?: boolean;
   /** The version of the store that has the text; left out if that isn't known. */
   asOf?: number;
-}
-
-/** The last texts of a store in another process, and their envelopes. While the store fails, they stand in for it. */
-export class StandInCache extends BoundedCache<CachedString> {
-  constructor(maxBytes: number) {
-    super(maxBytes, ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope));
-  }
-
-  /** Notes if the store has taken texts, unless there are later ones by now. */
-  note(entries: readonly KeyvStorageEntry[], isWritten: boolean): void {
-    for (const entry of entries) {
-      const cachedEntry = this.get(entry.key);
-      if (
-        cachedEntry === undefined ||
-        cachedEntry.text !== entry.value ||
-        (isWritten && !cachedEntry.unwritten)
-      )
-        continue;
-      this.set(entry.key, { ...cachedEntry, unwritten: isWritten ? undefined : entry });
-    }
-  }
 }
 
 /** The instant at which a value was sent, or at which the service last judged a key. */
@@ -73,14 +53,25 @@ function isObject(value: unknown): value is { readonly [name: string]: unknown }
   return typeof value === 'object' && value !== null;
 }
 
+/** A store of texts. */
+interface Texts {
+  /** Null if the store can't be read. */
+  getMany(keys: string[]): Promise<readonly unknown[] | null>;
+  /** False if the store could not take the texts. */
+  setMany(entries: KeyvStorageEntry[]): Promise<boolean>;
+}
+
 /**
- * Keeps envelopes as texts in a store of another process. The last envelope of each key is cached in this process, so
- * that a text that hasn't changed is not decompressed, parsed and decoded again. Envelopes are shared: readers must not
- * change them. What the store could not take is served from here until it has taken it, or has something later.
+ * Keeps envelopes as texts in a store of another process, as Keyv's adapter. The last envelope of each key is cached in
+ * this process, so that a text that hasn't changed is not decompressed, parsed and decoded again; while the store fails,
+ * they stand in for it. Envelopes are shared: readers must not change them. What the store has not taken is served from
+ * here until it has taken it, or has something later.
  */
-export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandInCache, peek?: Peek) {
-  /** Texts on their way to the store, by their keys: until they are there, it has older ones. */
-  const writing = new TransientMap<string>();
+export function unpackedStore(store: Texts, maxBytes: number, peek?: Peek) {
+  const cache = new BoundedCache<CachedString>(
+    maxBytes,
+    ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
+  );
 
   function envelopeOf(key: string, text: unknown, asOf?: number): unknown {
     if (typeof text !== 'string') return undefined;
@@ -99,8 +90,8 @@ export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandI
     const unknown: string[] = [];
     const known = keys.map((key) => {
       const cachedString = cache.get(key);
-      const isNewest = cachedString?.unwritten !== undefined || writing.get(key) !== undefined;
-      if (isNewest || cachedString?.asOf === version) return cachedString?.envelope;
+      if (cachedString?.unwritten !== undefined || cachedString?.asOf === version)
+        return cachedString?.envelope;
       unknown.push(key);
       return undefined;
     });
@@ -110,36 +101,51 @@ export function unpackedStore<Texts extends Adapter>(store: Texts, cache: StandI
     return keys.map((key, i) => known[i] ?? byKey.get(key));
   }
 
+  async function write(entries: KeyvStorageEntry[]): Promise<boolean> {
+    const isWritten = await store.setMany(entries);
+    for (const entry of entries) {
+      const cachedString = cache.get(entry.key);
+      // There may be a later one by now.
+      if (cachedString?.unwritten !== entry) continue;
+      cachedString.hasFailed = !isWritten;
+      if (isWritten) cachedString.unwritten = undefined;
+    }
+    return isWritten;
+  }
+
   return {
-    ...store,
+    // Keyv hands such adapters the instant at which a value expires, not a duration.
+    capabilities: { expires: true },
+    // Expired values are swept by the store itself.
+    deleteMany: async (keys: string[]) => keys.map(() => true),
     /** At once; null if the store can't be read without waiting. */
     peekMany: peek === undefined ? null : (keys: readonly string[]) => peekMany(peek, keys),
     shrink: (share: number) => cache.shrink(share),
+    forget: (prefix: string) => cache.forget(prefix),
     async getMany(keys: string[]) {
-      const strings = await store.getMany(keys);
+      const texts = await store.getMany(keys);
+      if (texts === null) return keys.map((key) => cache.get(key)?.envelope);
       const late: KeyvStorageEntry[] = [];
       const envelopes = keys.map((key, i) => {
-        const cachedEntry = cache.get(key);
-        const envelope = envelopeOf(key, strings[i]);
-        if (cachedEntry?.unwritten === undefined || instantOf(cachedEntry.envelope) <= instantOf(envelope))
+        const cachedString = cache.get(key);
+        const envelope = envelopeOf(key, texts[i]);
+        if (cachedString?.unwritten === undefined || instantOf(cachedString.envelope) <= instantOf(envelope))
           return envelope;
-        cache.set(key, cachedEntry);
-        if (strings[i] !== cachedEntry.text) late.push(cachedEntry.unwritten);
-        return cachedEntry.envelope;
+        cache.set(key, cachedString);
+        if (cachedString.hasFailed && texts[i] !== cachedString.text) late.push(cachedString.unwritten);
+        return cachedString.envelope;
       });
-      if (late.length > 0) void store.setMany(late);
+      if (late.length > 0) void write(late);
       return envelopes;
     },
     async setMany(entries: KeyvStorageEntry[]) {
       const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
       for (const [i, { key, value: envelope }] of entries.entries()) {
-        const text = written[i]?.value ?? '';
-        cache.set(key, { text, envelope });
-        writing.set(key, text);
+        const unwritten = written[i];
+        cache.set(key, { text: unwritten?.value ?? '', envelope, unwritten });
       }
-      const result = await store.setMany(written);
-      for (const { key, value } of written) if (writing.get(key) === value) writing.delete(key);
-      return result;
+      const isWritten = await write(written);
+      return entries.map(() => isWritten);
     },
   };
 }

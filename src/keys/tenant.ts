@@ -311,7 +311,6 @@ export async function openTenants(
       tenants.rename();
     };
     await agree();
-    store.onReturn(() => void agree());
     const timer = setInterval(() => void agree(), AGREE_MS).unref();
     tenants.stop = () => clearInterval(timer);
   }

@@ -66,7 +66,7 @@ const LOSSES: Record<string, () => Promise<{ readonly url: string; readonly lose
     const { url, path } = withFile();
     const lose = () => {
       const db = new DatabaseSync(path);
-      for (const table of ['entries', 'firsts', 'shared_counters', 'leases']) db.exec(`DROP TABLE ${table}`);
+      for (const table of ['entries', 'firsts', 'counts', 'leases']) db.exec(`DROP TABLE ${table}`);
       db.close();
     };
     return { url, lose };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Adapter, Peek } from '../../src/cache/backing.ts';
-import { packing, StandInCache, unpackedStore } from '../../src/cache/unpacked-store.ts';
+import type { Peek } from '../../src/cache/backing.ts';
+import { packing, unpackedStore } from '../../src/cache/unpacked-store.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {
@@ -17,14 +17,15 @@ function open(maxBytes = 1e6) {
       return keys.map((key) => texts.get(key));
     },
   });
-  const store: Adapter = {
+  const store: Parameters<typeof unpackedStore>[0] = {
     getMany: async (keys) => keys.map((key) => texts.get(key)),
     async setMany(entries) {
       await Promise.resolve();
       for (const { key, value } of entries) texts.set(key, String(value));
+      return true;
     },
   };
-  return { texts, reads, changed, adapter: unpackedStore(store, new StandInCache(maxBytes), peek) };
+  return { texts, reads, changed, adapter: unpackedStore(store, maxBytes, peek) };
 }
 
 const envelope = (value: unknown) => ({ value, expires: 2_000_000_000_000 });
