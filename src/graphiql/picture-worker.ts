@@ -17,6 +17,7 @@ import type {
   PictureLook,
 } from '../shared/drawings.ts';
 import { askedIn, undrawnOf } from './chart/asked.ts';
+import { barNames } from './chart/bars.ts';
 import { DARK, LIGHT } from './chart/colours.ts';
 import { readableTableOf } from './chart/csv.ts';
 import {
@@ -33,7 +34,7 @@ import type { Figure } from './chart/figures.ts';
 import { figuresIn } from './chart/figures.ts';
 import { chosenOf } from './chart/lines.ts';
 import { metadataOf } from './chart/metadata.ts';
-import { figuresOf, notesOf, originOf, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
+import { figuresOf, notesOf, originOf, type Shown, subtitleOf as subtitleOfPicture } from './chart/notes.ts';
 import { MAP_COUNTRIES, type Picture, picturesOf } from './chart/picture.ts';
 import { PLAIN } from './chart/plain-look.ts';
 import { asXml, edgeOf, framed, type Poster, posterOf } from './chart/poster.ts';
@@ -65,7 +66,7 @@ interface At {
 
 /** One picture, ready to be drawn, and its facts. */
 interface Subject {
-  /** Names of its lines; null if it has none. */
+  /** Names of its lines or bars; null if it has none. */
   readonly names: readonly string[] | null;
   readonly figures: readonly Figure[];
   readonly isRanking: boolean;
@@ -93,7 +94,7 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
   const shown = shownAs(left, look, canMap(left));
   const picture = drawnOf(left, shown, look);
   if (picture.kind === 'values') return null;
-  const names = picture.kind === 'lines' ? picture.lines.map(({ name }) => name) : null;
+  const names = namesIn(picture, left, shown);
   return {
     names,
     figures: figuresOf(picture, shown),
@@ -113,6 +114,16 @@ function pictureOf(pictures: readonly Picture[], given: PictureLook): Subject | 
       return posterOf(remarked, shown, chosenOf(look), isSynthetic, { focus, isShared, axis }, at);
     },
   };
+}
+
+/** Names of the lines or bars that one may have stand out; null if a picture has none. */
+function namesIn(picture: Picture, whole: Picture, shown: Shown): readonly string[] | null {
+  const lines = whole.kind === 'lines' ? whole.lines.map(({ name }) => name) : [];
+  if (picture.kind === 'lines') return picture.lines.map(({ name }) => name);
+  // An address that is made of lines names them by their own names.
+  return picture.kind === 'bars' && shown === 'ranking'
+    ? [...new Set([...barNames(picture.bars), ...lines])]
+    : null;
 }
 
 function scatterOf(pictures: readonly Picture[], look: PictureLook): Subject | null {
@@ -236,9 +247,11 @@ function warningsIn({ errors = [], extensions: { warnings = [] } = {} }: GivenAn
 /** Names that an unknown one is told. */
 const MAX_KNOWN = 60;
 
-function unknownIn({ named = [] }: DrawingOrder, subject: Subject | null): Drawing['unknown'] {
+function unknownIn({ named = [], look }: DrawingOrder, subject: Subject | null): Drawing['unknown'] {
   const known = subject?.names ?? null;
-  const name = named.find((one) => known?.includes(one) === false);
+  // Bars have no colours to be chosen.
+  const meant = subject?.isRanking ? named.filter((one) => one === look.focus) : named;
+  const name = meant.find((one) => known?.includes(one) === false);
   return known === null || name === undefined ? undefined : { name, known: known.slice(0, MAX_KNOWN) };
 }
 

@@ -111,8 +111,13 @@ describe('a picture by address', () => {
   it.each(['svg', 'png', ''])(
     'a picture by address is refused where no line has the name that is to stand out, as %s',
     async (form) => {
-      for (const name of ['focus', 'highlight']) {
-        const refused = await program.at(`/c/bands${form === '' ? '' : `.${form}`}?picture.${name}=Atlantis`);
+      for (const [page, name] of [
+        ['bands', 'focus'],
+        ['bands', 'highlight'],
+        ['ranking', 'focus'],
+      ]) {
+        const address = `/c/${page}${form === '' ? '' : `.${form}`}?picture.${name}=Atlantis`;
+        const refused = await program.at(address);
         expect(refused.status).toBe(400);
         expect(plain(await refused.text())).toMatch(
           /No line of this picture is named .{1,6}Atlantis.{1,6}; there are (Ghana|Kenya|Nigeria|South Africa), /,
@@ -121,6 +126,24 @@ describe('a picture by address', () => {
       expect((await program.at('/c/bands?picture.focus=Ghana')).status).toBe(200);
     },
   );
+
+  it('a picture by address has one bar of a ranking stand out', async () => {
+    const fillsOf = (svg: string) => {
+      const [, bars = ''] = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(svg) ?? [];
+      return [...bars.matchAll(/ fill="([^"]+)"/g)].map(([, fill]) => fill);
+    };
+    const [plainFill, ...others] = fillsOf(await svgOf('ranking.svg'));
+    expect(others).toEqual([plainFill, plainFill]);
+    for (const width of [320, 960]) {
+      const svg = await svgOf(`ranking.svg?picture.focus=Nigeria&width=${width}`);
+      const fills = fillsOf(svg);
+      const at = textsOf(svg)
+        .filter((text) => /^(Nigeria|Kenya|Eritrea)$/.test(text))
+        .indexOf('Nigeria');
+      expect([fills.indexOf(plainFill), fills.lastIndexOf(plainFill)]).toEqual([at, at]);
+      expect(svg).toMatch(/ font-weight="600"[^>]*>Nigeria</);
+    }
+  });
 
   it('a picture by address is one image with a title and words for those who do not see it', async () => {
     const svg = await svgOf('ranking.svg');

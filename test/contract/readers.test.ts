@@ -140,7 +140,7 @@ describe('what others read', () => {
       );
       // Each is three characters in an address, and five in that of oEmbed.
       const page = (length: number) =>
-        `${nginx.url}/c/bars?name=${'%01'.repeat(3)}&picture.focus=${'('.repeat(length)}`;
+        `${nginx.url}/c/bars?name=${'%01'.repeat(3)}&picture.highlight=${'('.repeat(length)}`;
       const answer = await fetch(page(1_475));
       const text = await answer.text();
       const linked = Array.from(

@@ -2,7 +2,16 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { newTab, run, type Scene, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
+import {
+  drawAs,
+  newTab,
+  run,
+  type Scene,
+  saved,
+  scenesOfGraphiql,
+  side,
+  write,
+} from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
 
 const { open, shared } = scenesOfGraphiql();
@@ -188,7 +197,7 @@ describe.skipIf(!hasChromium)('a map', () => {
     const shown = await scene.page.locator('.graphiql-response').innerText();
     expect(shown).not.toMatch(/"(code|locationName|source|year)"/);
     await side(scene.page, 'Picture');
-    await scene.page.getByLabel('Draw').selectOption('ranking');
+    await drawAs(scene.page, 'Ranking');
     await expect.poll(() => scene.page.locator('.frame.ranking g[aria-label="bar"] rect').count()).toBe(54);
     expect(scene.problems).toEqual([]);
   });

@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core';
 import { describe, expect, it } from 'vitest';
 import { countryEdit } from '../../src/graphiql/chart/country-edit.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+import { drawAs, newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 
 const { shared } = scenesOfGraphiql();
 
@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('controls', () => {
     await page.getByLabel('Values').selectOption('value');
     await page.getByLabel('Scale').selectOption('log');
     await expect.poll(() => label.textContent()).toContain('years');
-    await page.getByLabel('Draw').selectOption('ranking');
+    await drawAs(page, 'Ranking');
     await expect.poll(() => page.locator('.frame.ranking g[aria-label="bar"] rect').count()).toBe(3);
     await page.getByLabel('Year', { exact: true }).selectOption('1995');
     await expect.poll(() => page.locator('figcaption').innerText()).toContain('1995');
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('controls', () => {
       '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2010) { value } } }',
     );
     await run(page);
-    await page.getByLabel('Draw').selectOption('small-pictures');
+    await drawAs(page, 'Small pictures');
     await expect.poll(() => page.locator('.frame.small-pictures g.top path').count()).toBe(54);
     const years = page.locator('.frame.small-pictures [aria-label="x-axis tick label"] text');
     expect(await years.evaluateAll(overlapping)).toBe(0);
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('controls', () => {
     await page.getByLabel('Each').selectOption('shared');
     await expect.poll(() => scales.textContent()).toContain('One scale for all');
     expect(await full()).toBeLessThan(20);
-    await page.getByLabel('Draw').selectOption('map');
+    await drawAs(page, 'Map');
     await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
     await page.getByLabel('Year', { exact: true }).selectOption('2012');
     await expect.poll(() => page.locator('figcaption').innerText()).toContain('2012');

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { sharedIn } from '../../src/graphiql/share/link.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { scenesOfGraphiql } from '../support/graphiql.ts';
+import { drawAs, scenesOfGraphiql } from '../support/graphiql.ts';
 
 const { open } = scenesOfGraphiql();
 
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('a link', () => {
     };
     const ranking = (of: Page) => of.locator('.frame.ranking svg').first().waitFor();
     await page.locator('.start').getByRole('button', { name: 'How have three countries fared' }).click();
-    await page.getByLabel('Draw').selectOption({ label: 'Ranking' });
+    await drawAs(page, 'Ranking');
     await ranking(page);
     const link = await copiedLink(page);
     expect(decodeURIComponent(link)).toContain('"kind":"ranking"');

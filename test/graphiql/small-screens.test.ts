@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { editorIsThere, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
+import { drawAs, editorIsThere, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 
 const { open, openPage, shared } = scenesOfGraphiql();
 
@@ -370,7 +370,7 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
       await side(page, 'Picture');
       await page.locator('.frame svg').first().waitFor();
       program.requests();
-      if (kind === 'map') await page.getByLabel('Draw').selectOption('map');
+      if (kind === 'map') await drawAs(page, 'Map');
       if (isWide === 'Wide') await page.getByRole('button', { name: 'Wide' }).click();
       const [year, play] = [
         page.getByLabel('Year', { exact: true }),

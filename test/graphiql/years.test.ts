@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { withScope, withYears } from '../../src/graphiql/chart/operation-edit.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+import { drawAs, newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 
 const { shared } = scenesOfGraphiql();
 
@@ -16,7 +16,7 @@ const SERIES =
 async function asMap(page: Page) {
   await write(page, SERIES);
   await run(page);
-  await page.getByLabel('Draw').selectOption('map');
+  await drawAs(page, 'Map');
   await expect.poll(() => page.locator('.frame.map g.with-figure path').count()).toBe(54);
 }
 

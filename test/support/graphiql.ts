@@ -40,10 +40,8 @@ async function startGraphiql() {
   await once(front.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   const browser = await openBrowser();
-  const context = await browser.newContext({
-    acceptDownloads: true,
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
+  const allowed = { acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'] };
+  const context = await browser.newContext(allowed);
   const page = await context.newPage();
   return {
     page,
@@ -203,13 +201,18 @@ export async function openCatalogue(page: Page) {
   const load = page.getByRole('button', { name: 'Load the catalogue' });
   const all = page.getByText('207 of 207 indicators');
   await load.or(all).first().waitFor();
-  if (await load.isVisible()) await load.click();
+  // It comes by itself if it turns out to be cached.
+  if (await load.isVisible()) await load.click({ timeout: 2_000 }).catch(() => {});
   await all.waitFor();
 }
 
 /** Shows the operation's result in one of the tabs on the right. */
 export const side = (page: Page, name: 'Query' | 'Answer' | 'Picture' | 'Cost' | 'Errors') =>
   page.getByRole('tab', { name }).click();
+
+/** Has a picture drawn in another form. */
+export const drawAs = (page: Page, kind: string) =>
+  page.getByRole('group', { name: 'Draw' }).getByRole('button', { name: kind, exact: true }).click();
 
 /** Clicks a button that downloads a file, and reads the file. */
 export async function saved(page: Page, button: Locator) {

@@ -1,6 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { sourceNameOf } from '../source-names.ts';
+import type { Colours } from './colours.ts';
 import { captionOf, labelOf, unitInWords } from './figure-words.ts';
+import type { Figure } from './figures.ts';
 import { earlierTime, isOld, newestOf, stripes } from './latest.ts';
 import { type NumberScale, sharedScale } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
@@ -29,6 +31,29 @@ const NUMBER_WIDTH = 58;
 /** Part of the width that the bars have at the least: with less, the axis says the scale of the numbers for all. */
 const BARS_SHARE = 0.35;
 
+/** Bars from which on each has its rank: fewer are counted at a glance. */
+const RANKED = 10;
+/** Pixels between a rank and the name of its bar. */
+const RANK_GAP = 8;
+
+/** Names of bars that tell them from each other, as far as their sources do. */
+export function barNames(bars: readonly Figure[]): readonly string[] {
+  const byLabel = Map.groupBy(bars, labelOf);
+  return bars.map((figure) => {
+    const label = labelOf(figure);
+    const isAlone = byLabel.get(label)?.length === 1 || figure.source === null;
+    return isAlone ? label : `${label}, ${sourceNameOf(figure)}`;
+  });
+}
+
+/** Ranks of bars from the highest down, equal values the same; empty if there are few. */
+function ranksOf(bars: readonly Figure[]): readonly string[] {
+  if (bars.length < RANKED) return [];
+  const ranks = new Map<number, string>();
+  for (const [i, { value }] of bars.entries()) if (!ranks.has(value)) ranks.set(value, String(i + 1));
+  return bars.map(({ value }) => ranks.get(value) ?? '');
+}
+
 /** Height of bars and their axis, in pixels. */
 export const barsHeight = ({ bars }: Pick<BarsPicture, 'bars'>, isNarrow: boolean): number =>
   Math.min(bars.length, MAX_BARS) * (isNarrow ? NARROW_BAR_HEIGHT : BAR_HEIGHT) + 62;
@@ -54,16 +79,14 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
   const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
   type Row = (typeof shown)[number];
   const mostCharacters = Math.floor((width * 0.36) / CHARACTER);
-  const byLabel = Map.groupBy(bars, labelOf);
-  const wholeNames = shown.map(({ figure }) => {
-    const label = labelOf(figure);
-    const isAlone = byLabel.get(label)?.length === 1 || figure.source === null;
-    return isAlone ? label : `${label}, ${sourceNameOf(figure)}`;
-  });
-  const names = wholeNames.map((name) => shortened(name, mostCharacters));
+  const wholeNames = barNames(bars);
+  const names = wholeNames.slice(0, MAX_BARS).map((name) => shortened(name, mostCharacters));
+  const ranks = ranksOf(bars);
+  const focus = shown.find(({ row }) => wholeNames[Number(row)] === look.focus)?.row ?? null;
   const hasNegative = shown.some(({ figure }) => figure.value < 0);
   const hasPositive = shown.some(({ figure }) => figure.value > 0);
-  const namesWidth = Math.max(0, ...names.map(widthOf)) + 14;
+  const ranksWidth = ranks.length === 0 ? 0 : widthOf(String(shown.length)) + RANK_GAP;
+  const namesWidth = Math.max(0, ...names.map(widthOf)) + ranksWidth + 14;
   const marginLeft = isNarrow ? NARROW_MARGIN : namesWidth;
   const ticks = Math.max(2, (width - marginLeft) / 90);
   const value = ({ figure }: Row) => figure.value;
@@ -101,8 +124,11 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
       fill: colours.text,
       ...inGroup('above'),
     });
-  const nameAbove = (row: Row) =>
-    fitted(wholeNames[Number(row.row)] ?? '', width - 2 * NARROW_MARGIN - widthOf(numberOf(row)) - 10);
+  const nameAbove = (row: Row) => {
+    const at = Number(row.row);
+    const name = [ranks[at], wholeNames[at]].filter(Boolean).join('. ');
+    return fitted(name, width - 2 * NARROW_MARGIN - widthOf(numberOf(row)) - 10);
+  };
   const insetTop = isNarrow ? WORDS_HEIGHT : 0;
   const old = shown.filter(({ figure }) => isOld(figure, newest));
   const striped = idIn(look, 'stripes');
@@ -134,19 +160,27 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
         Plot.barX(shown, {
           x: value,
           y: 'row',
-          fill: ({ figure }: Row) => (figure.value < 0 ? colours.below : colours.above),
+          fill: ({ figure, row }: Row) =>
+            focus !== null && focus !== row
+              ? colours.other
+              : figure.value < 0
+                ? colours.below
+                : colours.above,
           fillOpacity: ({ figure }: Row) => (figure.isModelled ? 0.55 : 1),
           insetTop,
         }),
         Plot.barX(old, { x: value, y: 'row', insetTop, fill: `url(#${striped})`, ...inGroup('old') }),
         ...(isNarrow
           ? [aboveBars('left', nameAbove), aboveBars('right', numberOf)]
-          : [true, false].map((isAbove) =>
-              besideBars(
-                shown.filter(({ figure }) => figure.value >= 0 === isAbove),
-                isAbove,
+          : [
+              ...[true, false].map((isAbove) =>
+                besideBars(
+                  shown.filter(({ figure }) => figure.value >= 0 === isAbove),
+                  isAbove,
+                ),
               ),
-            )),
+              ...(ranks.length === 0 ? [] : [rankColumn(shown, ranks, ranksWidth - marginLeft, colours)]),
+            ]),
         Plot.ruleX([0], { stroke: colours.muted }),
       ],
     },
@@ -154,6 +188,7 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
   );
   if (old.length > 0) svg.prepend(svgElement('defs', {}, stripes(striped, colours)));
   thinned(svg, 'x');
+  if (focus !== null) strengthen(svg, Number(focus));
   const [x, y] = [svg.scale('x'), svg.scale('y')];
   svg.spots = {
     all: shown.map(({ figure, row }) => ({
@@ -165,4 +200,29 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
     areRows: true,
   };
   return svg;
+}
+
+/** Writes ranks below each other at the left edge. */
+function rankColumn(
+  rows: readonly { readonly row: string }[],
+  ranks: readonly string[],
+  right: number,
+  { muted }: Colours,
+): Plot.Markish {
+  return Plot.text(rows, {
+    frameAnchor: 'left',
+    y: 'row',
+    text: ({ row }) => ranks[Number(row)] ?? '',
+    textAnchor: 'end',
+    dx: right - RANK_GAP,
+    fill: muted,
+    ...inGroup('ranks'),
+  });
+}
+
+/** Writes the name of the bar that stands out in bold type. */
+function strengthen(svg: Plotted, bar: number): void {
+  const names = svg.querySelectorAll('[aria-label="y-axis tick label"] text, g.above text');
+  names[bar]?.setAttribute('font-weight', '600');
+  names[bar]?.classList.add('stands-out');
 }

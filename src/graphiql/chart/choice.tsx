@@ -20,3 +20,17 @@ export function Choice({ label, value, options, choose }: ChoiceProps) {
     </label>
   );
 }
+
+/** The same, of so few that each has a button. */
+export function ButtonChoice({ label, value, options, choose }: ChoiceProps) {
+  return (
+    <fieldset className="buttons">
+      <legend>{label}</legend>
+      {options.map(([option, title]) => (
+        <button key={option} type="button" aria-pressed={option === value} onClick={() => choose(option)}>
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

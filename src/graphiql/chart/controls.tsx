@@ -1,5 +1,5 @@
 import type { Look } from '../looks.ts';
-import { Choice } from './choice.tsx';
+import { ButtonChoice, Choice } from './choice.tsx';
 import { baseYearOf, yearsIn } from './measured.ts';
 import type { Shown } from './notes.ts';
 import { type BarsPicture, type LinesPicture, MAX_COLOURED } from './picture.ts';
@@ -34,13 +34,15 @@ interface ControlsProps {
   readonly look: Look;
   readonly shown: Shown;
   readonly canBeMap: boolean;
+  /** Names of the bars that are drawn; empty if none are. */
+  readonly bars: readonly string[];
   readonly change: (change: Partial<Look>) => void;
 }
 
 /**
  * Choices of how a picture is drawn, made of figures that are there, at no call; and of figures that are asked for besides.
  */
-export function Controls({ picture, whole, look, shown, canBeMap, change }: ControlsProps) {
+export function Controls({ picture, whole, look, shown, canBeMap, bars, change }: ControlsProps) {
   const isLines = picture.kind === 'lines';
   const kinds = isLines
     ? [
@@ -64,11 +66,19 @@ export function Controls({ picture, whole, look, shown, canBeMap, change }: Cont
   return (
     <div className="controls how">
       {kinds.length > 1 && (
-        <Choice
+        <ButtonChoice
           label="Draw"
           value={shown}
           options={kinds.map((kind) => [kind, KINDS[kind] ?? kind])}
           choose={(kind) => change({ kind })}
+        />
+      )}
+      {bars.length > 1 && (
+        <Choice
+          label="Stands out"
+          value={look.focus !== null && bars.includes(look.focus) ? look.focus : ''}
+          options={[['', 'none'], ...[...new Set(bars)].sort().map((name) => [name, name] as const)]}
+          choose={(name) => change({ focus: name === '' ? null : name })}
         />
       )}
       {!isLines && canBeMap && <YearsToCome picture={picture} />}

@@ -4,7 +4,7 @@ import { useLook } from '../looks.ts';
 import { pagesOf } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
-import { barsHeight } from './bars.ts';
+import { barNames, barsHeight } from './bars.ts';
 import { Cite, linkToPicture } from './cite.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { Controls } from './controls.tsx';
@@ -86,6 +86,7 @@ export function PictureView({
             look={look}
             shown={shown}
             canBeMap={canBeMap}
+            bars={picture.kind === 'bars' && shown === 'ranking' ? barNames(picture.bars) : []}
             change={change}
           />
         </>
@@ -153,6 +154,8 @@ function Frame({
   const status = useRef<HTMLParagraphElement>(null);
   const tips = useRef<ReturnType<typeof tipsOn>>(null);
   const width = useWidth(frame);
+  const { focus } = scales;
+  const focused = useRef(focus);
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     if (frame.current === null) return;
@@ -182,6 +185,9 @@ function Frame({
       drawn.setAttribute('aria-hidden', 'true');
       tips.current ??= tipsOn(frame.current, status.current);
       tips.current.take(drawn, drawn.spots);
+      // One of many bars may be out of view.
+      if (focus !== focused.current) drawn.querySelector('.stands-out')?.scrollIntoView({ block: 'center' });
+      focused.current = focus;
     };
     // A dozen maps take a second: they come one by one, but on paper.
     if (paper.matches) show();
@@ -189,7 +195,7 @@ function Frame({
     return () => {
       isCurrent = false;
     };
-  }, [picture, shown, chosen, scales, width, colours, isSeen]);
+  }, [picture, shown, chosen, scales, focus, width, colours, isSeen]);
   return (
     <>
       <div
