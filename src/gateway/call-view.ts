@@ -14,8 +14,10 @@ const ABOUT = new Map<string, OutgoingCall['about']>([
 
 /** @param tenantCache opens after the stages are made */
 export function sendThrough(stage: CallStage, tenantCache: () => TenantCache): (next: Send) => Send {
-  return (next) => (call, sending) =>
-    stage(new CallView(call, sending, tenantCache), (changes) => next(call, { ...sending, ...changes }));
+  return (next) => (call, sending) => {
+    const view = new CallView(call, sending, tenantCache);
+    return stage(view, (changes) => next(call, { ...sending, ...changes })).finally(() => view.end());
+  };
 }
 
 class CallView implements OutgoingCall {
@@ -24,6 +26,7 @@ class CallView implements OutgoingCall {
   readonly #call: Call;
   readonly #sending: Sending;
   readonly #tenantCache: () => TenantCache;
+  #isOver = false;
 
   constructor(call: Call, sending: Sending, tenantCache: () => TenantCache) {
     this.route = call.route;
@@ -53,7 +56,13 @@ class CallView implements OutgoingCall {
     return this.#sending.trace;
   }
 
+  end(): void {
+    this.#isOver = true;
+  }
+
   async cached() {
+    // Whoever keeps the call of one caller mustn't read by it for the next.
+    if (this.#isOver) throw new TypeError('The call is over.');
     const entry = await this.#tenantCache().readOne<CachedAnswer>(this.#tenant, nameOfCall(this.#call));
     return entry?.value.status === 200 ? { body: entry.value.body } : null;
   }

@@ -53,19 +53,28 @@ function fieldContextOf(context: GraphContext): FieldContext {
 }
 
 function viewOf(context: GraphContext | SubscribingContext): FieldContext {
-  const { bill, caller, effort, loaders, markPassing, warnings } = context;
+  const { bill, caller, effort, isOver, loaders, markPassing, warnings } = context;
   const { cachedNames, expectedCountries, figured, listed, load, observations } = loaders;
+  // Whoever keeps the view of one caller mustn't read by it for the next.
+  const check = () => {
+    if (isOver?.()) throw new TypeError('The operation is over.');
+  };
   return {
     get calls() {
       return bill.calls;
     },
-    load,
+    load(...asked) {
+      check();
+      return load(...asked);
+    },
     cached: {
-      figures: (pairs, each) =>
-        observations.readCached(pairs, (pair, cached) => {
+      async figures(pairs, each) {
+        check();
+        await observations.readCached(pairs, (pair, cached) => {
           if (effort.refusal !== null) throw effort.refusal;
           each(pair, figuresIn(cached));
-        }),
+        });
+      },
       async indicatorKeys() {
         // A former process may have cached the catalogue.
         const catalogue = (await cachedNames('metrics'))?.names ?? [];
@@ -78,7 +87,10 @@ function viewOf(context: GraphContext | SubscribingContext): FieldContext {
     want: (figures) => effort.want(figures),
     markPassing: () => markPassing?.(),
     turns: turnsOf(caller),
-    changes: 'changes' in context ? context.changes : null,
+    get changes() {
+      check();
+      return 'changes' in context ? context.changes : null;
+    },
   };
 }
 

@@ -14,11 +14,19 @@ export function handleThrough(
 ): (next: Handle) => Handle {
   return (next) => {
     const handle = stage((operation) => next(OperationView.incomingOf(operation)));
-    if (header === undefined) return (incoming) => handle(new OperationView(incoming));
+    const handled: Handle = (incoming) => {
+      const course = { isOver: false };
+      const end = () => {
+        course.isOver = true;
+      };
+      const answered = handle(new OperationView(incoming, course));
+      if (answered instanceof Promise) return answered.finally(end);
+      end();
+      return answered;
+    };
+    if (header === undefined) return handled;
     return (incoming) =>
-      incoming.request.headers[header] === '1'
-        ? handle(new OperationView(apart(incoming, header)))
-        : next(incoming);
+      incoming.request.headers[header] === '1' ? handled(apart(incoming, header)) : next(incoming);
   };
 }
 
@@ -29,15 +37,20 @@ function apart({ plain, ...rest }: Incoming, header: string): Incoming {
 
 class OperationView implements Operation {
   readonly #incoming: Incoming;
+  readonly #course: { readonly isOver: boolean };
 
-  constructor(incoming: Incoming) {
+  /** @param course of the operation, which all views of it share */
+  constructor(incoming: Incoming, course: { readonly isOver: boolean }) {
     this.#incoming = incoming;
+    this.#course = course;
   }
 
-  /** @throws TypeError for an object of the plugin's own making */
+  /** @throws TypeError for an object of the plugin's own making, or an operation of a former caller */
   static incomingOf(operation: Operation): Incoming {
-    if (operation instanceof OperationView) return operation.#incoming;
-    throw new TypeError('A plugin hands on the operation that it was given, or one that this has made.');
+    if (!(operation instanceof OperationView))
+      throw new TypeError('A plugin hands on the operation that it was given, or one that this has made.');
+    if (operation.#course.isOver) throw new TypeError('The operation is over.');
+    return operation.#incoming;
   }
 
   get request() {
@@ -66,7 +79,7 @@ class OperationView implements Operation {
   }
 
   #with(changes: Partial<Incoming>): Operation {
-    return new OperationView({ ...this.#incoming, ...changes });
+    return new OperationView({ ...this.#incoming, ...changes }, this.#course);
   }
 }
 

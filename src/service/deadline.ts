@@ -30,6 +30,10 @@ export class Deadline {
     return this.#ends.signal;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Called when the operation is about to wait. */
   start(): void {
     if (this.#unwatch !== null || this.#isOver) return;

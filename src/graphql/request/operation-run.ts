@@ -176,6 +176,7 @@ export function createOpenRun(
         maxListItems: config.maxListItems,
         citing,
         gate,
+        isOver: () => deadline.isOver,
         markPassing() {
           run.isLasting = false;
         },

@@ -126,6 +126,8 @@ export interface GraphContext {
   /** Maximum rows of a page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
+  /** True once the answer is there; left out while pricing. */
+  readonly isOver?: () => boolean;
   /** Marks an answer that may differ next time; left out while pricing. */
   readonly markPassing?: () => void;
   /** For references to figures; left out while pricing. */
