@@ -79,6 +79,5 @@ export function mayImport(file: string, target: string): boolean {
   const to = layerOf(target);
   // Who may import plugins and their list is checked by `measure.ts`.
   if (from < 0 || to < 0) return true;
-  // The contract of plugins includes types of the server, which serves their routes.
-  return to <= from || (file === 'src/gateway/plugin.ts' && target.startsWith('src/server/'));
+  return to <= from;
 }

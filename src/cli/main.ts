@@ -133,12 +133,12 @@ async function addPrices(program: Command, host: CommandHost): Promise<void> {
 /** Loads only the command that is asked for. */
 async function addOfPlugins(program: Command, host: CommandHost): Promise<void> {
   const [, , asked = ''] = process.argv;
-  for (const { contract, commands = [] } of host.plugins)
+  for (const { commands = [] } of host.plugins)
     for (const { name, description, load } of commands) {
       const command = program.command(name).description(description);
       if (name !== asked) continue;
-      const view = contract === undefined ? host : (await import('./command-view.ts')).commandView(host);
-      (await load())(command, view as never);
+      const { commandView } = await import('./command-view.ts');
+      (await load())(command, commandView(host));
     }
 }
 

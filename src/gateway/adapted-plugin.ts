@@ -1,7 +1,6 @@
 import { parse } from 'graphql';
 import { type Config, ConfigError } from '../config/config.ts';
 import { spareBytes } from '../config/memory-budget.ts';
-import { isLoopback } from '../config/origins.ts';
 import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.ts';
 import { documentIdOf, givenIn, textIn } from '../graphql/request/asked-operation.ts';
 import { exchangedSeal, UNPROVEN } from '../graphql/request/callers.ts';
@@ -13,7 +12,6 @@ import type {
   Plugin as ByEntrance,
   Documents,
   PluginServices,
-  RouteHost,
   Site,
   StartedServices,
 } from '../plugin/definition.ts';
@@ -25,12 +23,12 @@ import { sendThrough } from './call-view.ts';
 import { schemaPartOf } from './field-view.ts';
 import { fieldsOf } from './graph-view.ts';
 import { handleThrough } from './operation-view.ts';
-import type { ComposedGateway, HttpHost, Kernel, Plugin } from './plugin.ts';
+import type { ComposedGateway, Kernel, Plugin } from './plugin.ts';
 import { turnsOf } from './turns-view.ts';
 
 /** A plugin by the entrance as the kernel takes it: what the kernel hands to it are views. */
 export function adapted(plugin: ByEntrance): Plugin {
-  const { schema, request, keys, operation, operationHeader, call, attempt, offline, start, http, ...rest } =
+  const { schema, request, keys, operation, operationHeader, call, attempt, offline, start, ...rest } =
     plugin;
   let tenantCache = NO_TENANT_CACHE;
   return {
@@ -64,7 +62,6 @@ export function adapted(plugin: ByEntrance): Plugin {
       tenantCache = gateway.service.tenantCache;
       return start?.(startedOf(gateway));
     },
-    ...(http && { http: { ...http, routes: (app, host) => http.routes?.(app, routeHostOf(host)) } }),
   };
 }
 
@@ -130,10 +127,6 @@ export const startedOf = (gateway: ComposedGateway): StartedServices => ({
   },
 });
 
-function routeHostOf({ config, course: _, outgoing: __, ...host }: HttpHost): RouteHost {
-  return { ...host, isLocal: isLoopback(config.host), origins: config.corsOrigins, site: siteOf(config) };
-}
-
 function limitsOf(config: Config): PluginServices['limits'] {
   const {
     maxAnswerBytes: answerBytes,
@@ -153,6 +146,6 @@ function limitsOf(config: Config): PluginServices['limits'] {
   };
 }
 
-function siteOf({ sourceNames = new Map(), attribution, publicUrl }: Config): Site {
+export function siteOf({ sourceNames = new Map(), attribution, publicUrl }: Config): Site {
   return { sourceNames, attribution, publicUrl: publicUrl ?? null };
 }

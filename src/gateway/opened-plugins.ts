@@ -4,7 +4,7 @@ import type { OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
-import type { Plugin as ByEntrance } from '../plugin/definition.ts';
+import type { Plugin as ByEntrance, PluginHttp } from '../plugin/definition.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { within } from '../shared/async/within.ts';
 import { messageOf } from '../shared/errors.ts';
@@ -17,7 +17,6 @@ import {
   type PluginDefinition,
   PluginError,
   type PluginHost,
-  type PluginHttp,
 } from './plugin.ts';
 
 /** Bound of `beforeStop` of all plugins. */

@@ -17,13 +17,9 @@ import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type {
   PluginDefinition as ByEntrance,
   PluginHost as HostByEntrance,
-  PluginHttp as HttpByEntrance,
   Plugin as PluginByEntrance,
-  PluginCommand,
   PluginServices,
-  RouteHost,
 } from '../plugin/definition.ts';
-import type { AnswerSending } from '../server/http.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Call, Send } from '../service/call.ts';
 import type { Sending } from '../service/sending.ts';
@@ -34,12 +30,11 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
-/** A definition by the entrance (`src/plugin`), or by the whole kernel. */
+/** A definition by the entrance (`src/plugin`), or of the program itself. */
 export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape>
-  extends Omit<ByEntrance<Shape>, 'contract' | 'open' | 'commands'> {
-  /** Set by the entrance: then `open` and commands go by its contract. */
+  extends Omit<ByEntrance<Shape>, 'contract' | 'open'> {
+  /** Set by the entrance: then `open` goes by its contract. */
   readonly contract?: number;
-  readonly commands?: readonly PluginCommand<never>[];
   open(
     settings: z.output<z.ZodObject<Shape>>,
     host: PluginHost,
@@ -63,7 +58,10 @@ export interface PluginHost extends HostByEntrance {
 
 /** A plugin of one gateway, as stages of the kernel take it. */
 export interface Plugin
-  extends Pick<PluginByEntrance, 'documents' | 'metrics' | 'offline' | 'beforeStop' | 'close' | 'api'> {
+  extends Pick<
+    PluginByEntrance,
+    'documents' | 'metrics' | 'offline' | 'http' | 'beforeStop' | 'close' | 'api'
+  > {
   /** Types, fields of its own types and of others, and the routes that they ask. */
   readonly schema?: readonly SchemaPart[];
   request?(next: HandleRequest, kernel: Kernel): HandleRequest;
@@ -78,10 +76,7 @@ export interface Plugin
    */
   attempt?(call: Call, sending: Pick<Sending, 'trace'>): AttemptWatcher | null;
   start?(gateway: ComposedGateway): PromiseOrValue<void>;
-  readonly http?: PluginHttp;
 }
-
-export type PluginHttp = HttpByEntrance<HttpHost>;
 
 /** What stages of a plugin may use of the gateway. */
 export interface Kernel extends Pick<LiveMeans, 'wording'> {
@@ -93,7 +88,7 @@ export interface Kernel extends Pick<LiveMeans, 'wording'> {
   readonly api: PluginServices['api'];
 }
 
-/** The gateway with all of its stages, for plugins with protocols of their own. */
+/** The gateway with all of its stages. */
 export interface ComposedGateway extends Kernel, LiveMeans {
   /** Answers a request as `/graphql` does, through the stages of all plugins. */
   readonly handle: HandleRequest;
@@ -126,14 +121,9 @@ export interface Holder {
   readonly isIssued: boolean;
 }
 
-export interface HttpHost extends AnswerSending, Omit<RouteHost, 'isLocal' | 'origins' | 'site'> {
-  readonly config: Config;
-}
-
 /** Types a definition by the shape of its settings. */
 export function definePlugin<const Shape extends z.ZodRawShape>(
-  definition: Omit<PluginDefinition<Shape>, 'contract' | 'open' | 'commands'> & {
-    readonly commands?: readonly PluginCommand<CommandHost>[];
+  definition: Omit<PluginDefinition<Shape>, 'contract' | 'open'> & {
     open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
   },
 ): PluginDefinition<Shape> {

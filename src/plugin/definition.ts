@@ -86,11 +86,11 @@ export interface CommonSettings {
 }
 
 /** A command of the program, which is loaded once it is asked for. */
-export interface PluginCommand<Host = CommandHost> {
+export interface PluginCommand {
   readonly name: string;
   readonly description: string;
   /** Loads the function that gives the command its arguments, options, subcommands and action. */
-  load(): Promise<(command: Command, host: Host) => void>;
+  load(): Promise<(command: Command, host: CommandHost) => void>;
 }
 
 /** What commands of a plugin may use of the program. */
@@ -376,9 +376,9 @@ export interface Plugin {
   readonly http?: PluginHttp;
 }
 
-export interface PluginHttp<Host = RouteHost> {
+export interface PluginHttp {
   /** Adds routes in a scope of its own: hooks and parsers hold for these routes alone. */
-  routes?(app: FastifyInstance, host: Host): PromiseOrValue<void>;
+  routes?(app: FastifyInstance, host: RouteHost): PromiseOrValue<void>;
   /**
    * Called with each request for `/graphql` before the gateway reads it.
    * @returns true if it has answered

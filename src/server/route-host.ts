@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts';
-import type { HttpHost } from '../gateway/plugin.ts';
+import { isLoopback } from '../config/origins.ts';
+import { siteOf } from '../gateway/adapted-plugin.ts';
+import type { RouteHost } from '../plugin/definition.ts';
 import { bodies } from './bodies.ts';
 import {
   type GraphqlRouteOptions,
@@ -19,14 +21,14 @@ import { upgradeHost } from './upgrades.ts';
 export function routeHost(
   graphql: GraphqlRouteOptions,
   config: Config,
-  demoKeys: HttpHost['demoKeys'],
-): HttpHost {
-  const { gateway, course, outgoing, problem } = graphql;
+  demoKeys: RouteHost['demoKeys'],
+): RouteHost {
+  const { gateway, course, problem } = graphql;
   return {
-    config,
-    course,
-    outgoing,
     problem,
+    isLocal: isLoopback(config.host),
+    origins: config.corsOrigins,
+    site: siteOf(config),
     demoKeys,
     bodies,
     trusted: () => gateway.trusted,
