@@ -53,6 +53,7 @@ export const PROGRAMS = [
   'test/graphiql/state.test.ts',
   'test/graphiql/surroundings.test.ts',
   'test/graphiql/tables.test.ts',
+  'test/graphiql/tasks.test.ts',
   'test/graphiql/trouble.test.ts',
   'test/graphiql/trusted.test.ts',
   'test/graphiql/warnings.test.ts',

@@ -62,6 +62,8 @@ interface At {
   readonly colours: typeof LIGHT;
   readonly isBare: boolean;
   readonly heading: string | null;
+  /** Its publisher's words. */
+  readonly note: string | null;
 }
 
 /** One picture, ready to be drawn, and its facts. */
@@ -162,7 +164,7 @@ function lookOf({ indicator: _, ...given }: PictureLook): Look {
 
 function factsOf(
   { figures, isRanking, said, draw }: Subject,
-  { heading = null, widths = [] }: DrawingOrder,
+  { heading = null, note = null, widths = [] }: DrawingOrder,
   undrawn: string,
 ): PictureFacts {
   const read = readableTableOf(figures);
@@ -180,10 +182,10 @@ function factsOf(
       rows: rows.slice(0, MAX_ROWS).map((row) => columns.map((_, i) => textOf(row, i))),
     },
     leftOut: Math.max(0, rows.length - MAX_ROWS),
-    image: imageSize(draw({ width: USUAL_WIDTH, colours: LIGHT, isBare: false, heading })),
+    image: imageSize(draw({ width: USUAL_WIDTH, colours: LIGHT, isBare: false, heading, note })),
     pages,
     sizes: widths.map((width) => {
-      const svg = draw({ width, colours: LIGHT, isBare: true, heading });
+      const svg = draw({ width, colours: LIGHT, isBare: true, heading, note });
       return [width, svg === null ? 0 : sizeOf(svg).height] as const;
     }),
   };
@@ -205,7 +207,7 @@ function fileOf(
     name: file?.name ?? 'figures',
     from: file?.from ?? null,
     theme,
-    draw: (at) => draw({ ...at, isBare: true, heading }),
+    draw: (at) => draw({ ...at, isBare: true, heading, note }),
   });
 }
 
@@ -267,6 +269,7 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
     width,
     isBare,
     heading = null,
+    note = null,
     hasTips,
   } = order;
   setCachedNames(order.sourceNames ?? new Map());
@@ -278,7 +281,7 @@ async function drawn(order: DrawingOrder): Promise<Drawing> {
   const subject = subjectOf(pictures, look);
   const unknown = unknownIn(order, subject);
   if (unknown !== undefined) return { width: 0, height: 0, bytes: null, facts: null, warnings, unknown };
-  const at = { width, colours: theme === 'dark' ? DARK : LIGHT, isBare, heading };
+  const at = { width, colours: theme === 'dark' ? DARK : LIGHT, isBare, heading, note };
   const svg = subject?.draw(at);
   if (subject == null || svg == null) return { width: 0, height: 0, bytes: null, facts: null, warnings };
   const size = { ...sizeOf(svg), warnings };

@@ -57,7 +57,7 @@ export interface DrawingOrder {
   readonly isBare: boolean;
   /** Title in place of the picture's own. */
   readonly heading?: string | null;
-  /** Stands below the picture of a page that is saved. */
+  /** Its publisher's words below the picture. */
   readonly note?: string | null;
   /** Name and address of a page that is saved. */
   readonly file?: { readonly name: string; readonly from: string };

@@ -72,6 +72,9 @@ describe('publishing from a browser', () => {
     expect(page).toContain('<p>By &lt;b&gt;our&lt;/b&gt; desk.</p>');
     expect(page).toContain('<html lang="en" data-theme="dark">');
     expect(page).toContain('2010');
+    // A picture that stands for itself has the note, and one beside which it stands has not.
+    expect(await pageOf(program, '/c/life.svg')).toContain('>By &lt;b&gt;our&lt;/b&gt; desk.</text>');
+    expect(await pageOf(program, '/c/life.svg?bare=1')).not.toContain('desk');
     expect(program.requests()).toHaveLength(1);
     expect(program.problems).toEqual([]);
   });

@@ -170,18 +170,6 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     await page.locator('.frame.map').waitFor();
   });
 
-  it('the catalogue at hand draws a map of an indicator by one click, and says beforehand what that takes', async () => {
-    const { page, program } = sceneOf();
-    program.requests();
-    const draw = page.getByRole('button', { name: 'Draw under5_mortality_per_1000' });
-    await page.getByLabel('Search indicators').fill('under5_mortality_per_1000');
-    await expect.poll(() => draw.getAttribute('title')).toContain('one call');
-    await draw.click();
-    await page.locator('.frame.map path').first().waitFor();
-    expect(program.requests()).toHaveLength(1);
-    await page.getByLabel('Search indicators').fill('');
-  });
-
   it('the catalogue at hand names the exchanges once that is asked for', async () => {
     const { page } = sceneOf();
     await page.getByRole('button', { name: /Ask for their codes/ }).click();

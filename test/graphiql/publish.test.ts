@@ -75,7 +75,6 @@ describe.skipIf(!hasChromium)('publishing from GraphiQL', () => {
 
   it.for([
     [1366, 768],
-    [390, 844],
     [320, 640],
   ] as const)(
     'publishing from GraphiQL takes three clicks, gives address and frame, and takes a page back: %i × %i',

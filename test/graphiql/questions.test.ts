@@ -7,7 +7,6 @@ const { open, shared } = scenesOfGraphiql();
 describe.skipIf(!hasChromium)('a question', () => {
   it.for([
     [1440, 900],
-    [390, 844],
     [667, 375],
   ] as const)(
     'a question says its price, and is answered by a picture on one click: %i',

@@ -65,6 +65,13 @@ async function startGraphiql() {
       const { problems } = watch(further, origin);
       return { page: further, problems, [Symbol.asyncDispose]: () => further.close() };
     },
+    /** A page of a telephone, which is touched, in a browser of its own. */
+    async openTelephone(viewport: { readonly width: number; readonly height: number }) {
+      const own = await browser.newContext({ ...allowed, viewport, hasTouch: true, isMobile: true });
+      const further = await own.newPage();
+      const { problems } = watch(further, origin);
+      return { page: further, problems, [Symbol.asyncDispose]: () => own.close() };
+    },
     /** GraphiQL over a new program, in a browser with empty storage. */
     async open({
       viewport = { width: 1400, height: 900 },
@@ -102,7 +109,7 @@ const FORGOTTEN = `if (sessionStorage.getItem('forgotten') === null) {
 }`;
 
 /** Clears the browser's storage for GraphiQL, on a page of the same origin without scripts. */
-async function forget(page: Page, origin: string) {
+export async function forget(page: Page, origin: string) {
   await page.goto(`${origin}/health/live`);
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
 }
@@ -245,6 +252,8 @@ export function scenesOfGraphiql() {
     },
     serve: (options?: ProgramOptions) => graphiql.serve(options),
     openPage: (script?: string) => graphiql.openPage(script),
+    openTelephone: (viewport: { readonly width: number; readonly height: number }) =>
+      graphiql.openTelephone(viewport),
     origin: () => graphiql.origin,
     bytesReceived: () => graphiql.bytesReceived(),
   };

@@ -1,5 +1,5 @@
 import { useGraphiQL } from '@graphiql/react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { searched } from '../catalogue/search.ts';
 import type { Exchange } from '../exchange.ts';
 import { useTabLook } from '../looks.ts';
@@ -151,6 +151,12 @@ interface TicksProps {
 /** Ticks countries one by one, or by region or border. */
 function Ticks({ ticked, offered, shown }: TicksProps) {
   const [text, setText] = useState('');
+  const search = useRef<HTMLInputElement>(null);
+  // What the catalogue has ticked leaves the focus there.
+  const isNew = useRef(ticked.length === 0);
+  useEffect(() => {
+    if (isNew.current) search.current?.focus();
+  }, []);
   const id = useId();
   const tick = (codes: readonly string[]) => pick({ codes });
   const toggle = (code: string) => {
@@ -175,6 +181,7 @@ function Ticks({ ticked, offered, shown }: TicksProps) {
   return (
     <>
       <input
+        ref={search}
         type="search"
         aria-label="Search countries"
         placeholder="Name of a country"

@@ -4,6 +4,7 @@ import { useLook } from '../looks.ts';
 import { pagesOf } from '../source-names.ts';
 import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
+import { AboutFigures } from './about-figures.tsx';
 import { barNames, barsHeight } from './bars.ts';
 import { Cite, linkToPicture } from './cite.tsx';
 import { type Colours, DARK, LIGHT } from './colours.ts';
@@ -121,7 +122,10 @@ export function PictureView({
         <Cite figures={figuresOf(picture, shown)} story={story} />
       </div>
       {picture.kind !== 'values' && (
-        <Figures picture={picture} series={series} isRanking={shown === 'ranking'} />
+        <>
+          <Figures picture={picture} series={series} isRanking={shown === 'ranking'} />
+          <AboutFigures figures={figuresOf(picture, shown)} />
+        </>
       )}
     </figure>
   );

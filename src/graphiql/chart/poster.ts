@@ -27,6 +27,8 @@ export interface PosterLook {
   readonly isBare: boolean;
   /** A title in place of the picture's own, which then stands below it. */
   readonly heading?: string | null;
+  /** Its publisher's words, which stand before all other notes. */
+  readonly note?: string | null;
 }
 
 const FILE: PosterLook = { width: WIDTH, colours: LIGHT, isBare: false };
@@ -74,7 +76,7 @@ export type Poster = SVGSVGElement & { spots: Spots };
 /** Puts a drawing on its ground, with its title, legend and notes. */
 export function framed(
   { title: ownTitle, subtitle: below, legend, drawing, words, notes }: Framed,
-  { width, colours, isBare, heading = null }: PosterLook,
+  { width, colours, isBare, heading = null, note: ownNote = null }: PosterLook,
 ): Poster {
   const edge = edgeOf(width);
   const title = heading ?? ownTitle;
@@ -111,7 +113,8 @@ export function framed(
   const { all, areRows } = drawing.spots;
   const top = y;
   y += Number(drawing.getAttribute('height')) + 4;
-  for (const note of notes) write(note, 12, { fill: colours.muted, class: 'note' });
+  const allNotes = ownNote === null ? notes : [ownNote, ...notes];
+  for (const note of allNotes) write(note, 12, { fill: colours.muted, class: 'note' });
   const total = Math.ceil(y + (isBare ? 0 : edge));
   poster.setAttribute('height', String(total));
   poster.setAttribute('viewBox', `0 0 ${width} ${total}`);

@@ -81,6 +81,8 @@ function Form({ draft, words, change, children }: FormProps) {
           title="Up to 64 letters, digits and dashes"
           form="publish"
           value={words.name}
+          // The dialog begins here: what is typed stands for the name that is proposed.
+          onFocus={(event) => event.target.select()}
           onChange={(event) => change({ name: event.target.value })}
         />
       </label>

@@ -386,7 +386,7 @@ class PublicAddress {
   ): Promise<Drawing> {
     if (body.length > this.#means.answerBytes) throw new Failure('BAD_USER_INPUT', TOO_LONG);
     const visitor = visitorOf(request.ip);
-    const { operationName } = document;
+    const { operationName, note } = document;
     const heading = headingOf(document, variables);
     const { width, isBare, hasTips, theme } = look;
     const from = `${base}/c/${besidePage(document, given)('')}`;
@@ -405,10 +405,19 @@ class PublicAddress {
             width,
             isBare,
             hasTips,
-            note: document.note,
             file: { name: document.name, from },
           } as const);
-    const drawn = { query, operationName, variables, body, look: look.picture, named, heading, sourceNames };
+    const drawn = {
+      query,
+      operationName,
+      variables,
+      body,
+      look: look.picture,
+      named,
+      heading,
+      note,
+      sourceNames,
+    };
     return this.#means.drawings.get(name, { ...drawn, ...asked }, visitor);
   }
 
