@@ -478,6 +478,27 @@ export type IndicatorObservationsConnectionArgs = {
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
+/** What is cached of an indicator's figures, over several countries. */
+export type IndicatorAvailability = {
+  readonly __typename?: 'IndicatorAvailability';
+  /** Time as of which all of this was current. */
+  readonly asOf: Scalars['DateTime']['output'];
+  /** The countries with a cached figure, ordered by code, with all that is cached of each. */
+  readonly countries: ReadonlyArray<Availability>;
+  /** Number of countries with a cached figure. */
+  readonly countryCount: Scalars['Int']['output'];
+  /** Number of cached figures, including those of places. */
+  readonly figures: Scalars['Int']['output'];
+  /** Year of the earliest of these figures. */
+  readonly firstYear: Scalars['Int']['output'];
+  /** The indicator. */
+  readonly indicator: Indicator;
+  /** Year of the latest of these figures. */
+  readonly lastYear: Scalars['Int']['output'];
+  /** Number of countries of which nothing is cached. With 0, all others have no figure. */
+  readonly unknownCount: Scalars['Int']['output'];
+};
+
 /** A page of indicators. */
 export type IndicatorConnection = {
   readonly __typename?: 'IndicatorConnection';
@@ -856,6 +877,8 @@ export type ProfileIndicator = {
  */
 export type Query = {
   readonly __typename?: 'Query';
+  /** Which indicators the gateway has cached figures of under your key, those of the most countries first. `country-graph fill --all --latest` caches a figure of each country and indicator that has any, in some twenty calls. Costs no call. */
+  readonly availability?: Maybe<ReadonlyArray<IndicatorAvailability>>;
   /** All countries, or those with the given codes. One `/v1/countries` call; none if you select only figures or records by code. */
   readonly countries?: Maybe<ReadonlyArray<Country>>;
   /** `countries` as a connection, in pages. */
@@ -909,6 +932,21 @@ export type Query = {
    * complete it, or a warning says that it is incomplete.
    */
   readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
+ */
+export type QueryAvailabilityArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
 

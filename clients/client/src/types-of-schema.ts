@@ -35,6 +35,7 @@ export const PART_TYPES = [
   'PlatformVersion',
   'Quota',
   'Availability',
+  'IndicatorAvailability',
   'PolicyOverview',
   'Policy',
   'TradeOverview',
@@ -49,6 +50,7 @@ export const PART_TYPES = [
 /** Types that plugins bring: a gateway may be without them. */
 export const EXTRA_TYPES: readonly string[] = [
   'Availability',
+  'IndicatorAvailability',
   'PolicyOverview',
   'Policy',
   'TradeOverview',
@@ -176,6 +178,7 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     quota: 'Quota',
     node: 'Node',
     nodes: 'Node',
+    availability: 'IndicatorAvailability',
     policies: 'Policy',
     tradeFlows: 'TradeFlow',
   },
@@ -183,6 +186,10 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     country: 'Country',
     indicator: 'Indicator',
     sources: 'Source',
+  },
+  IndicatorAvailability: {
+    indicator: 'Indicator',
+    countries: 'Availability',
   },
   PolicyOverview: {
     country: 'Country',

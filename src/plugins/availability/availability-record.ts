@@ -2,6 +2,8 @@ import type { CachedFigures, FieldPair } from '../../plugin/index.ts';
 
 /** What is cached of one country and metric. */
 export interface AvailabilityRecord extends FieldPair {
+  /** Of each figure, ascending. */
+  readonly years: readonly number[];
   readonly firstYear: number | null;
   readonly lastYear: number | null;
   readonly figures: number;
@@ -19,9 +21,10 @@ export function recordOf(
   const years = rows.map(({ year }) => year).sort((a, b) => a - b);
   return {
     ...pair,
+    years,
     firstYear: years[0] ?? null,
     lastYear: years.at(-1) ?? null,
-    figures: rows.length,
+    figures: years.length,
     sources,
     asOf: new Date(asOfMs).toISOString(),
     isComplete: isWhole,

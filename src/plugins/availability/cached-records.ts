@@ -29,7 +29,7 @@ export function cachedRecordsFor(context: FieldContext): AsOfCalls['records'] {
  * Reads what is cached of the figures that one operation asks about: each pair once, whichever fields and aliases
  * share it, and in turns, since the names alone of all pairs take milliseconds.
  */
-function createCachedRecords({ cached, turns, want }: FieldContext) {
+export function createCachedRecords({ cached, turns, want }: FieldContext) {
   /** Null if nothing is cached, or it isn't read yet. */
   const records = new Map<string, Map<string, AvailabilityRecord | null>>();
   const shared = new Map<string, Promise<Records>>();
@@ -103,6 +103,8 @@ function createCachedRecords({ cached, turns, want }: FieldContext) {
   const countryCodes = once(cached.countryCodes);
 
   return {
+    metricKeys,
+    countryCodes,
     /**
      * Ordered by country, then by metric.
      * @throws Failure OPERATION_TOO_EXPENSIVE before anything is read

@@ -2,6 +2,7 @@ import type { InputMaybe, Maybe, Resolver, ResolverTypeWrapper, Scalars } from '
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryParent, IndicatorParent, SourceParent, FieldContext } from '../../plugin/index.ts';
 import type { AvailabilityRecord } from './availability-record.ts';
+import type { IndicatorAvailabilityRecord } from './indicator-availability.ts';
 /** What is cached of the figures of one country and indicator. */
 export type Availability = {
   readonly __typename?: 'Availability';
@@ -43,6 +44,40 @@ export type IndicatorAvailabilityArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
 };
 
+/** What is cached of an indicator's figures, over several countries. */
+export type IndicatorAvailability = {
+  readonly __typename?: 'IndicatorAvailability';
+  /** Time as of which all of this was current. */
+  readonly asOf: Scalars['DateTime']['output'];
+  /** The countries with a cached figure, ordered by code, with all that is cached of each. */
+  readonly countries: ReadonlyArray<Availability>;
+  /** Number of countries with a cached figure. */
+  readonly countryCount: Scalars['Int']['output'];
+  /** Number of cached figures, including those of places. */
+  readonly figures: Scalars['Int']['output'];
+  /** Year of the earliest of these figures. */
+  readonly firstYear: Scalars['Int']['output'];
+  /** The indicator. */
+  readonly indicator: Indicator;
+  /** Year of the latest of these figures. */
+  readonly lastYear: Scalars['Int']['output'];
+  /** Number of countries of which nothing is cached. With 0, all others have no figure. */
+  readonly unknownCount: Scalars['Int']['output'];
+};
+
+export type Query = {
+  readonly __typename?: 'Query';
+  /** Which indicators the gateway has cached figures of under your key, those of the most countries first. `country-graph fill --all --latest` caches a figure of each country and indicator that has any, in some twenty calls. Costs no call. */
+  readonly availability: Maybe<ReadonlyArray<IndicatorAvailability>>;
+};
+
+export type QueryAvailabilityArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
 /** A body that publishes figures which the service carries. */
 export type Source = {
   readonly __typename?: 'Source';
@@ -59,7 +94,9 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Indicator: ResolverTypeWrapper<IndicatorParent>;
+  IndicatorAvailability: ResolverTypeWrapper<IndicatorAvailabilityRecord>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Source: ResolverTypeWrapper<SourceParent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
@@ -73,7 +110,9 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   ID: Scalars['ID']['output'];
   Indicator: IndicatorParent;
+  IndicatorAvailability: IndicatorAvailabilityRecord;
   Int: Scalars['Int']['output'];
+  Query: Record<PropertyKey, never>;
   Source: SourceParent;
   String: Scalars['String']['output'];
 };
@@ -97,6 +136,21 @@ export type IndicatorResolvers<ContextType = FieldContext, ParentType extends Re
   availability?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Availability']>>, ParentType, ContextType, Partial<IndicatorAvailabilityArgs>>;
 };
 
+export type IndicatorAvailabilityResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['IndicatorAvailability'] = ResolversParentTypes['IndicatorAvailability']> = {
+  asOf?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  countries?: Resolver<ReadonlyArray<ResolversTypes['Availability']>, ParentType, ContextType>;
+  countryCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  figures?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  firstYear?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+  lastYear?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  unknownCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type QueryResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  availability?: Resolver<Maybe<ReadonlyArray<ResolversTypes['IndicatorAvailability']>>, ParentType, ContextType, Partial<QueryAvailabilityArgs>>;
+};
+
 export type SourceResolvers<ContextType = FieldContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
@@ -107,6 +161,8 @@ export type Resolvers<ContextType = FieldContext> = {
   CountryCode?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
   Indicator?: IndicatorResolvers<ContextType>;
+  IndicatorAvailability?: IndicatorAvailabilityResolvers<ContextType>;
+  Query?: QueryResolvers<ContextType>;
   Source?: SourceResolvers<ContextType>;
 };
 

@@ -7,6 +7,7 @@ import {
 } from '../../plugin/index.ts';
 import { cachedRecordsFor } from './cached-records.ts';
 import type { Resolvers, ResolversParentTypes } from './generated.ts';
+import { availabilityIn } from './indicator-availability.ts';
 
 function recordsNow(context: FieldContext) {
   // The next fetch changes this answer, so it must not be cached.
@@ -17,6 +18,9 @@ function recordsNow(context: FieldContext) {
 const plainFields = plainFieldsOf<ResolversParentTypes>();
 
 const resolvers = {
+  Query: {
+    availability: (_, scope, context) => availabilityIn(scope, recordsNow(context), context.turns),
+  },
   Country: {
     availability({ code }, { metricKeys }, context) {
       for (const key of metricKeys ?? []) checkMetricKey(key);
@@ -35,6 +39,11 @@ const resolvers = {
     country: ({ countryCode }) => ({ code: countryCode }),
     indicator: ({ metricKey }) => ({ key: metricKey }),
     sources: ({ sources }) => sources.map((key) => ({ key })),
+  },
+  IndicatorAvailability: {
+    ...plainFields('IndicatorAvailability', 'countryCount', 'unknownCount', 'asOf', 'countries'),
+    ...plainFields('IndicatorAvailability', 'firstYear', 'lastYear', 'figures'),
+    indicator: ({ metricKey }) => ({ key: metricKey }),
   },
 } satisfies Resolvers;
 

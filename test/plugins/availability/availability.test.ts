@@ -37,7 +37,7 @@ async function open(env: Readonly<Record<string, string>> = {}) {
       expect(priced.extensions.explain).toMatchObject({ calls: 0, least: 0, most: 0 });
       const { data, errors, upstream } = await program.ask(query);
       expect([errors, upstream.calls]).toEqual([[], 0]);
-      return (data.country ?? data.indicator).availability;
+      return (data.country ?? data.indicator ?? data).availability;
     },
     async [Symbol.asyncDispose]() {
       await program[Symbol.asyncDispose]();
@@ -106,6 +106,53 @@ describe('the availability of figures', () => {
       }),
     ]);
   });
+
+  it('the availability of figures by indicator counts countries, those that nothing is known of, and years', async () => {
+    await using program = await open();
+    const fields =
+      'indicator { key } countryCount unknownCount firstYear lastYear figures countries { country { code } figures }';
+    const of = (args: string) => program.there(`{ availability${args} { ${fields} } }`);
+    expect(await of('')).toEqual([]);
+    await program.ask(
+      '{ observations(countryCodes: ["KE", "UG"], metricKeys: ["one", "two", "none"]) { value } }',
+    );
+    program.service.requests.length = 0;
+    const kenya = { country: { code: 'KE' }, figures: 4 };
+    const uganda = { country: { code: 'UG' }, figures: 2 };
+    const one = {
+      ...{ indicator: { key: 'one' }, countryCount: 2, unknownCount: 52 },
+      ...{ firstYear: 2001, lastYear: 2012, figures: 6, countries: [kenya, uganda] },
+    };
+    const two = {
+      ...{ indicator: { key: 'two' }, countryCount: 1, unknownCount: 52 },
+      ...{ firstYear: 1999, lastYear: 1999, figures: 1, countries: [{ ...kenya, figures: 1 }] },
+    };
+    expect(await of('')).toEqual([one, two]);
+    expect(await of('(countryCodes: ["ke"])')).toEqual([
+      { ...one, countryCount: 1, unknownCount: 0, firstYear: 2010, figures: 4, countries: [kenya] },
+      { ...two, unknownCount: 0 },
+    ]);
+    expect(await of('(search: " TW ")')).toEqual([two]);
+    expect(await of('(search: "one two")')).toEqual([]);
+    // Uganda has figures before and none after: between its years and Kenya's there are none.
+    expect(await of('(fromYear: 2003, toYear: 2009)')).toEqual([]);
+    expect(await of('(fromYear: 2012)')).toEqual([
+      { ...one, countryCount: 1, firstYear: 2012, figures: 2, countries: [kenya] },
+    ]);
+    expect(program.service.requests).toEqual([]);
+  });
+
+  it.each(['fromYear: 2001, toYear: 2000', `search: "${'a'.repeat(201)}"`])(
+    'the availability of figures by indicator refuses what nothing can have: %s',
+    async (args) => {
+      await using program = await open();
+      const { errors, upstream } = await program.ask(`{ availability(${args}) { figures } }`);
+      expect([errors.map(({ extensions }) => extensions.code), upstream.calls]).toEqual([
+        ['BAD_USER_INPUT'],
+        0,
+      ]);
+    },
+  );
 
   it('the availability of figures is as old as the figures', async () => {
     await using program = await open();

@@ -18,6 +18,7 @@ describe('the availability of everything, under fifty aliases', () => {
     for (const query of [
       `{ countries { ${aliases('availability { figures }')} } }`,
       `{ indicators { ${aliases('availability { figures }')} } }`,
+      `{ ${aliases('availability { figures }')} }`,
       `{ countries { ${aliases('availability(metricKeys: ["population_total"]) { figures }')} } }`,
     ]) {
       let leastMs = Number.POSITIVE_INFINITY;
