@@ -75,7 +75,8 @@ interface Bounded {
 
 /**
  * Keeps the troubles of a store from its callers: a read or write that fails or takes too long is a miss; after some
- * failures in a row the store isn't asked for a while; and the beginning and the end of an outage are reported. Counters have a circuit of their own, so slow values don't disable them.
+ * failures in a row the store isn't asked for a while; and the beginning and the end of an outage are reported.
+ * Counters have a circuit of their own, so slow values don't disable them.
  */
 export function guardedBacking(
   backing: Backing,
