@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Command } from 'commander';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -419,6 +419,8 @@ export interface RouteHost {
   gone(reply: FastifyReply): AbortSignal;
   /** Takes a reply that comes in parts out of Fastify's hands, with its headers. Proxies may hold no part back. */
   inParts(reply: FastifyReply): ServerResponse;
+  /** Headers as the gateway reads them: one value a name. */
+  headersOf(headers: IncomingHttpHeaders): GatewayRequest['headers'];
   /** True for `Bearer` and what may be a key, whoever's. */
   isKey(authorization: string): boolean;
   readonly upgrades: UpgradeHost;

@@ -10,7 +10,7 @@ import {
   readShallowJson,
   sendAnswer,
 } from './graphql-route.ts';
-import { hijacked, isBearer, isWellFormed } from './http.ts';
+import { flat, hijacked, isBearer, isWellFormed } from './http.ts';
 import { unreadRefusals } from './unread-refusals.ts';
 import { upgradeHost } from './upgrades.ts';
 
@@ -38,6 +38,7 @@ export function routeHost(
     sendAnswer: (request, reply, answer) => sendAnswer(request, reply, answer, graphql),
     unread: unreadRefusals(gateway, course),
     inParts: hijacked,
+    headersOf: flat,
     isKey: (authorization) => isBearer(authorization) && isWellFormed(authorization),
     upgrades: upgradeHost(config),
   };

@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
-import type { GatewayRequest, StartedServices } from '../../plugin/index.ts';
+import type { StartedServices } from '../../plugin/index.ts';
 
 type Subscriptions = Awaited<ReturnType<StartedServices['openSubscriptions']>>;
 type LiveRequest = Parameters<Subscriptions['open']>[0];
@@ -30,14 +29,6 @@ export async function beginSubscription(
   } finally {
     if (!isBegun) idleness.end();
   }
-}
-
-/** Headers as the gateway reads them. */
-export function flat(headers: IncomingHttpHeaders): GatewayRequest['headers'] {
-  const one: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) one[name] = Array.isArray(value) ? value.join(', ') : value;
-  return one;
 }
 
 /** Milliseconds, as for HTTP connections without a request. */

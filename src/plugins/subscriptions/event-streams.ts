@@ -11,7 +11,7 @@ import {
   type Response as StreamResponse,
 } from 'graphql-sse';
 import { errorBody, Failure, isObject, type RouteHost, visitorOf } from '../../plugin/index.ts';
-import { beginSubscription, flat, Idleness, type Live } from './connection.ts';
+import { beginSubscription, Idleness, type Live } from './connection.ts';
 
 const RESULT = 'event: next';
 
@@ -93,13 +93,14 @@ type StreamRequest = Request<FastifyRequest, StreamContext>;
 type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
 /** Serves `/graphql/stream` by the protocol of graphql-sse: distinct connections, and single ones that are reserved first. */
-export function eventStreams(app: FastifyInstance, live: Live, { problem, inParts, isKey }: RouteHost) {
+export function eventStreams(app: FastifyInstance, live: Live, host: RouteHost) {
+  const { problem, inParts, isKey } = host;
   const openEnds = new Set<() => void>();
   let isOver = false;
   const streams = new SharedStreams(live, isKey, () => handler);
   const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
     authenticate: (request) => streams.of(request),
-    onSubscribe: (request, params) => begin(request, params, live),
+    onSubscribe: (request, params) => begin(request, params, live, host),
   });
 
   async function answer(request: FastifyRequest, reply: FastifyReply) {
@@ -165,13 +166,20 @@ async function begin(
   { context: { outflow }, raw }: StreamRequest,
   { query, operationName, variables }: RequestParams,
   live: Live,
+  { headersOf }: RouteHost,
 ): Promise<OperationResult> {
   // The library drops parameters that it doesn't know.
   const params = raw.method === 'GET' ? raw.query : raw.body;
   const asked = { query, operationName, variables, onError: isObject(params) ? params.onError : undefined };
   const began = await beginSubscription(
     live,
-    { ...asked, requestId: raw.id, signal: outflow.gone.signal, headers: flat(raw.headers), address: raw.ip },
+    {
+      ...asked,
+      requestId: raw.id,
+      signal: outflow.gone.signal,
+      headers: headersOf(raw.headers),
+      address: raw.ip,
+    },
     outflow.idleness,
     { ready: outflow.empty, onResult: outflow.add },
   );

@@ -11,7 +11,7 @@ import {
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isDeepJson, type RouteHost } from '../../plugin/index.ts';
-import { beginSubscription, flat, Idleness, type Live, type Results } from './connection.ts';
+import { beginSubscription, Idleness, type Live, type Results } from './connection.ts';
 
 /** Milliseconds that clients have to leave once they are asked to. */
 const LEAVING_MS = 1_500;
@@ -163,7 +163,10 @@ function keepAlive(socket: WebSocket): () => void {
   return () => clearInterval(timer);
 }
 
-function hooksOf(live: Live, { isKey }: RouteHost): ServerOptions<Record<string, unknown>, SocketConnection> {
+function hooksOf(
+  live: Live,
+  { headersOf, isKey }: RouteHost,
+): ServerOptions<Record<string, unknown>, SocketConnection> {
   return {
     onConnect({ connectionParams = {}, extra }) {
       const { authorization, Authorization } = connectionParams;
@@ -181,7 +184,7 @@ function hooksOf(live: Live, { isKey }: RouteHost): ServerOptions<Record<string,
       const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
       const asked = { query, operationName, variables, onError };
       const headers = {
-        ...flat(extra.request.headers),
+        ...headersOf(extra.request.headers),
         ...(authorization === null ? {} : { authorization }),
       };
       const request = { ...asked, requestId, signal: gone.signal, headers, address: extra.address };
