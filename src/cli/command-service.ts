@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { startedOf } from '../gateway/adapted-plugin.ts';
-import { createGateway } from '../gateway/gateway.ts';
 import type { GatewayParts } from '../gateway/gateway-parts.ts';
-import { type CommandHost, type ComposedGateway, definePlugin } from '../gateway/plugin.ts';
+import type { CommandHost } from '../gateway/plugin.ts';
 import type { CommandGateway, CommandKey, CommandService } from '../plugin/definition.ts';
 import { createLog } from '../server/log.ts';
 import { ownBuild } from '../shared/own-version.ts';
 import { openAskedService } from './asked-service.ts';
+import { openComposed } from './composed.ts';
 import { keyFrom } from './given-key.ts';
 
 /** Opens what a plugin's command asks. */
@@ -34,13 +34,7 @@ export function openUnasked(config: Config, { plugins }: CommandHost): Promise<C
   return openGateway({ config: { ...config, cacheUrl: 'memory:' }, plugins, upstreamUrl, observer });
 }
 
-async function openGateway(parts: GatewayParts, documents: readonly string[] = []): Promise<CommandGateway> {
-  const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
-  const asking = definePlugin({
-    name: 'command',
-    settings: {},
-    open: () => ({ documents, start: compose }),
-  });
-  const gateway = await createGateway({ ...parts, plugins: [...(parts.plugins ?? []), asking] });
-  return { gateway: startedOf(await composed), release: ownBuild().version, stop: () => gateway.stop() };
+async function openGateway(parts: GatewayParts, documents?: readonly string[]): Promise<CommandGateway> {
+  const { gateway, stop } = await openComposed(parts, documents);
+  return { gateway: startedOf(gateway), release: ownBuild().version, stop };
 }

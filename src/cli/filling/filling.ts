@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts';
 import { startedOf } from '../../gateway/adapted-plugin.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { type CommandHost, type ComposedGateway, definePlugin } from '../../gateway/plugin.ts';
+import type { CommandHost } from '../../gateway/plugin.ts';
 import { type PlanLimits, PUBLISHED_PLANS } from '../../keys/ledger.ts';
 import { looksIssued } from '../../keys/tenant.ts';
 import type { Filling, FillingTerms } from '../../plugin/filling.ts';
 import type { Clock } from '../../shared/async/clock.ts';
 import { openAskedService } from '../asked-service.ts';
+import { openComposed } from '../composed.ts';
 import { CommandError } from '../formats.ts';
 import { ownKeyOf } from '../given-key.ts';
 import { lasting } from '../lasting.ts';
@@ -37,11 +37,9 @@ export async function openFilling(
       onCall,
       onSpent: terms.onSpent,
     });
-    const { promise: composed, resolve } = Promise.withResolvers<ComposedGateway>();
-    const opened = definePlugin({ name: 'a fill', settings: {}, open: () => ({ start: resolve }) });
-    const gateway = await createGateway({
+    const { gateway, stop } = await openComposed({
       config,
-      plugins: [...plugins, opened, pace.plugin],
+      plugins: [...plugins, pace.plugin],
       upstreamUrl: service.url,
       clock,
       observer: {
@@ -52,10 +50,9 @@ export async function openFilling(
         problem: (error, where) => note(`${where}: ${error}`),
       },
     });
-    const kernel = await composed;
     return {
       key,
-      gateway: startedOf(kernel),
+      gateway: startedOf(gateway),
       now: clock.now,
       agreeTo: pace.agreeTo,
       get stopped() {
@@ -63,11 +60,11 @@ export async function openFilling(
       },
       async stored() {
         await pace.idle();
-        await kernel.service.tenantCache.landed();
+        await gateway.service.tenantCache.landed();
       },
-      ...createFigures({ gateway: kernel, pace, authorization, everyMs }),
+      ...createFigures({ gateway, pace, authorization, everyMs }),
       async stop() {
-        await gateway.stop();
+        await stop();
         await service.close();
       },
     };
