@@ -2,12 +2,11 @@ import { composeServices } from '@apollo/composition';
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { parse } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { billSupergraph, SupergraphBudget } from '../../clients/client/src/supergraph.ts';
 import { openProgram, type Program } from '../support/program.ts';
-import type { RouterAnswer } from './routers.ts';
+import { type RouterAnswer, startHive } from './routers.ts';
 
 /** Two gateways of one service: the second with names of its own. */
 const SUBGRAPHS = { figures: {}, again: { SUBGRAPH_PREFIX: 'Again_' } };
@@ -33,21 +32,8 @@ afterAll(async () => {
   for (const program of Object.values(programs)) await program[Symbol.asyncDispose]();
 });
 
-function startHive() {
-  const gateway = createGatewayRuntime({
-    supergraph: supergraphSdl,
-    logging: false,
-    batching: true,
-    propagateHeaders: {
-      fromClientToSubgraphs: ({ request }) => ({ authorization: request.headers.get('authorization') ?? '' }),
-    },
-    plugins: () => [billSupergraph({ metered: METERED })],
-  });
-  return {
-    ask: async (init: RequestInit) => await gateway.fetch('http://router/graphql', init),
-    [Symbol.asyncDispose]: () => Promise.resolve(gateway[Symbol.asyncDispose]()),
-  };
-}
+const startBilling = () =>
+  startHive(supergraphSdl, { batching: true, plugins: () => [billSupergraph({ metered: METERED })] });
 
 /** As docs/upstream-bill.md has it. */
 async function startApollo() {
@@ -90,7 +76,7 @@ async function startApollo() {
       budget: new SupergraphBudget(null),
     }),
   });
-  return { ask: (init: RequestInit) => fetch(url, init), [Symbol.asyncDispose]: () => server.stop() };
+  return { send: (init: RequestInit) => fetch(url, init), [Symbol.asyncDispose]: () => server.stop() };
 }
 
 const FIGURE = 'observation(metricKey: "population_total") { value }';
@@ -103,11 +89,11 @@ const headersWith = (more: Readonly<Record<string, string>>) => ({
 });
 
 async function answerOf(
-  router: { ask(init: RequestInit): Promise<Response> },
+  router: { send(init: RequestInit): Promise<Response> },
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ) {
-  const response = await router.ask({
+  const response = await router.send({
     method: 'POST',
     headers: headersWith(headers),
     body: JSON.stringify(body),
@@ -118,7 +104,7 @@ async function answerOf(
 
 describe('the bill of a supergraph', () => {
   it.each([
-    ['Hive Gateway', startHive],
+    ['Hive Gateway', startBilling],
     ['Apollo Gateway', startApollo],
   ] as const)('%s sums the bills of two gateways, and names each', async (_, start) => {
     await using router = await start();
@@ -136,7 +122,7 @@ describe('the bill of a supergraph', () => {
 
 describe('Hive Gateway, for clients that say what an operation may cost', () => {
   it('sends what is within it, and refuses what is beyond before it is sent', async () => {
-    await using router = startHive();
+    await using router = await startBilling();
     const enough = await answerOf(router, { query: BOTH }, { 'x-max-calls': '3' });
     expect([enough.errors, enough.extensions.upstream.calls, sent()]).toEqual([undefined, 3, [2, 1]]);
 
@@ -157,7 +143,7 @@ describe('Hive Gateway, for clients that say what an operation may cost', () => 
   });
 
   it('refuses a limit that is no number of calls', async () => {
-    await using router = startHive();
+    await using router = await startBilling();
     for (const limit of ['', '-1', '1.5', 'few', '1e3', '9999999999']) {
       const { errors } = await answerOf(router, { query: BOTH }, { 'x-max-calls': limit });
       expect(errors[0].extensions.code).toBe('BAD_USER_INPUT');
@@ -166,7 +152,7 @@ describe('Hive Gateway, for clients that say what an operation may cost', () => 
   });
 
   it('bills each operation of a list for itself', async () => {
-    await using router = startHive();
+    await using router = await startBilling();
     const list = await answerOf(router, [
       { query: `{ country(code: "KE") { ${FIGURE} } }` },
       { query: '{ again_sources { key } indicators { key } }' },

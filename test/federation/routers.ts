@@ -68,10 +68,15 @@ async function startApollo(
 /** Expression of Hive Gateway for the header. */
 const KEY_PASSED_ON: [string, string] = ['authorization', '{context.headers.authorization}'];
 
+interface HiveRouter extends Router {
+  /** Answers a request with headers of its own, or with a list of operations. */
+  send(init: RequestInit): Promise<Response>;
+}
+
 export async function startHive(
   supergraph: string,
   { accept, apq, ...config }: RouterOptions & Partial<GatewayConfigSupergraph> = {},
-): Promise<Router> {
+): Promise<HiveRouter> {
   const gateway = createGatewayRuntime({
     supergraph,
     logging: false,
@@ -90,9 +95,10 @@ export async function startHive(
       : { transportEntries: { '*.http': { headers: [KEY_PASSED_ON], options: { apq } } } }),
     ...config,
   });
+  const send = async (init: RequestInit) => gateway.fetch('http://router/graphql', init);
   return {
-    ask: (query, authorization) =>
-      answerOf(gateway.fetch('http://router/graphql', postOf(query, authorization))),
+    send,
+    ask: (query, authorization) => answerOf(send(postOf(query, authorization))),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
     },
