@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { reservedPort } from '../support/free-port.ts';
-import { recipesIn, type Step } from '../support/markdown.ts';
+import { type Recipe, recipesIn, type Step } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,14 +30,14 @@ const FAILURES = [
 ] as const;
 /** Values that a page shows by mistake, and parts of JSON. */
 const UNREADABLE = /undefined|null|NaN|[{}]/;
-const isCommand = ({ file }: Step) => file === null;
+const commandsOf = (steps: readonly Step[]) =>
+  steps.flatMap(({ file, text }) => (file === null ? text.trim().split('\n') : []));
 
-/** Steps that several recipes begin with. */
-const sharedSteps = recipes.flatMap(({ steps }, i) =>
-  steps.filter((step) => recipes.some((other, j) => j > i && other.steps.includes(step))),
-);
-
+const BEGINNING = 'npm init -y --init-type=module';
+const INSTALLING = /^npm install (?:--save-dev )?/;
 const SERVING = 'npx vite';
+/** What all recipes install. */
+const named = [...new Set(recipes.flatMap(packagesOf))];
 const RECIPE_MS = 300_000;
 const LANES = 2;
 
@@ -51,7 +51,8 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   /** A gateway whose service has no figures, and no request left for the free plan. */
   let failing: Program;
   let ports: readonly Awaited<ReturnType<typeof reservedPort>>[] = [];
-  let beginning: Promise<string> | undefined;
+  /** The folder in which what all recipes name is installed, at once. */
+  let all = '';
   const lanes: Promise<unknown>[] = [];
   const env = { ...process.env, ...QUIET };
 
@@ -63,13 +64,18 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     await run('npm', ['pack', '--silent', '--pack-destination', checkout], {
       cwd: join(ROOT, 'clients/client'),
     });
+    all = join(folder, 'all');
+    await mkdir(all);
+    await run('bash', ['-c', BEGINNING], { cwd: all, env });
+    await copyFile(join(all, 'package.json'), join(all, 'begun.json'));
+    await run('npm', ['install', ...named], { cwd: all, env });
     browser = await openBrowser();
     ports = await Promise.all(recipes.map(reservedPort));
     const origins = ports.map(({ port }) => `http://localhost:${port}`);
-    const env = { CORS_ORIGINS: origins.join(',') };
-    program = await openProgram({ env });
+    const settings = { CORS_ORIGINS: origins.join(',') };
+    program = await openProgram({ env: settings });
     failing = await openProgram({
-      env: { ...env, UPSTREAM_RETRIES: '0' },
+      env: { ...settings, UPSTREAM_RETRIES: '0' },
       sandbox: { plans: { free: { requestsPerMinute: 0, monthlyRequests: 1_000 } } },
     });
     failing.sandbox.faults.set({ kind: 'status', status: 503, route: '/v1/data' });
@@ -89,6 +95,7 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
       'Relay',
       'TanStack Query and gql.tada',
     ]);
+    expect(new Set(named.map(nameOf)).size).toBe(named.length);
   });
 
   it.concurrent.for(recipes.map((recipe, i) => ({ ...recipe, i })))(
@@ -98,9 +105,9 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
     async ({ name, steps, i }, { expect }) => {
       const cwd = join(folder, name.replaceAll(/\W+/g, '-'));
       const { port, release } = ports[i] as (typeof ports)[number];
-      const commands = steps.filter(isCommand).flatMap(({ text }) => text.trim().split('\n'));
+      const commands = commandsOf(steps);
       expect(commands.at(-1)).toBe(SERVING);
-      const stdout = await inLane(i, () => follow(steps, cwd, port));
+      const stdout = await inLane(i, () => follow({ name, steps }, cwd, port));
       if (commands.some((command) => command.startsWith('node '))) expect(stdout).toMatch(FIGURE);
       await release();
       const serving = spawn(join(cwd, 'node_modules/.bin/vite'), ['--port', String(port), '--strictPort'], {
@@ -118,20 +125,26 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
         await page.goto(`http://localhost:${port}/`, { timeout: RECIPE_MS });
         await page.getByText(FIGURE).first().waitFor({ timeout: 60_000 });
         await page.close();
-        for (const one of FAILURES) {
-          const { failure, words } = one;
-          const unlucky = await browser.newPage();
-          await unlucky.route(
-            ({ href }) => href.startsWith(program.url),
-            (request) => fail(request, one),
-          );
-          await unlucky.goto(`http://localhost:${port}/`);
-          const shown = unlucky.getByText(words);
-          await expect.poll(() => shown.count(), { message: failure, timeout: 20_000 }).toBe(1);
-          const text = (await unlucky.textContent('body')) ?? '';
-          expect([failure, text.split(words).length - 1, UNREADABLE.exec(text)]).toEqual([failure, 1, null]);
-          await unlucky.close();
-        }
+        await Promise.all(
+          FAILURES.map(async (one) => {
+            const { failure, words } = one;
+            const unlucky = await browser.newPage();
+            await unlucky.route(
+              ({ href }) => href.startsWith(program.url),
+              (request) => fail(request, one),
+            );
+            await unlucky.goto(`http://localhost:${port}/`);
+            const shown = unlucky.getByText(words);
+            await expect.poll(() => shown.count(), { message: failure, timeout: 20_000 }).toBe(1);
+            const text = (await unlucky.textContent('body')) ?? '';
+            expect([failure, text.split(words).length - 1, UNREADABLE.exec(text)]).toEqual([
+              failure,
+              1,
+              null,
+            ]);
+            await unlucky.close();
+          }),
+        );
       } finally {
         serving.kill();
         if (serving.exitCode === null) await once(serving, 'exit');
@@ -165,35 +178,44 @@ describe.runIf(hasChromium)('from an empty folder to figures on a page of anothe
   }
 
   /**
-   * Takes the steps of a recipe in an empty folder, but for the last, which serves the page.
+   * Takes the steps of a recipe in an empty folder, but for the last, which serves the page. It finds the packages that it
+   * names itself, and no other's.
    * @returns output of its commands
    */
-  async function follow(steps: readonly Step[], cwd: string, port: number): Promise<string> {
+  async function follow(recipe: Recipe, cwd: string, port: number): Promise<string> {
+    const { steps } = recipe;
     // The gateway and the page stand at ports of their own.
     const here = (text: string) =>
       text.replaceAll(':4000/', `:${new URL(program.url).port}/`).replaceAll(':5173', `:${port}`);
-    const first = steps.findLastIndex((step) => sharedSteps.includes(step)) + 1;
+    await mkdir(join(cwd, 'node_modules/.bin'), { recursive: true });
+    await Promise.all(packagesOf(recipe).map((one) => link(nameOf(one), cwd)));
+    for (const { file, text } of steps) if (file !== null) await writeFile(join(cwd, file), here(text));
     let stdout = '';
-    // Takes common first steps of several recipes once, in a folder that each of them copies.
-    if (first > 0)
-      await cp(await begun(steps.slice(0, first)), cwd, { recursive: true, verbatimSymlinks: true });
-    else await mkdir(cwd);
-    const own = steps.slice(first);
-    for (const { file, text } of own) if (file !== null) await writeFile(join(cwd, file), here(text));
-    for (const command of own.filter(isCommand).flatMap(({ text }) => text.trim().split('\n')))
-      if (command !== SERVING) stdout += (await run('bash', ['-c', here(command)], { cwd, env })).stdout;
+    for (const command of commandsOf(steps)) {
+      if (command === BEGINNING) await copyFile(join(all, 'begun.json'), join(cwd, 'package.json'));
+      else if (command !== SERVING && !INSTALLING.test(command))
+        stdout += (await run('bash', ['-c', here(command)], { cwd, env })).stdout;
+    }
     return stdout;
   }
 
-  function begun(steps: readonly Step[]): Promise<string> {
-    beginning ??= (async () => {
-      const cwd = join(folder, 'begun');
-      await mkdir(cwd);
-      for (const { file, text } of steps) if (file !== null) await writeFile(join(cwd, file), text);
-      for (const command of steps.filter(isCommand).flatMap(({ text }) => text.trim().split('\n')))
-        await run('bash', ['-c', command], { cwd, env });
-      return cwd;
-    })();
-    return beginning;
+  /** Puts an installed package into a folder, as if it were installed there. */
+  async function link(name: string, cwd: string): Promise<void> {
+    const [from, to] = [all, cwd].map((one) => join(one, 'node_modules')) as [string, string];
+    await mkdir(dirname(join(to, name)), { recursive: true });
+    await symlink(join(from, name), join(to, name));
+    const { bin = {} } = JSON.parse(await readFile(join(from, name, 'package.json'), 'utf8'));
+    const programs = typeof bin === 'string' ? [name.replace(/.*\//, '')] : Object.keys(bin);
+    for (const one of programs) await symlink(join(from, '.bin', one), join(to, '.bin', one));
   }
 });
+
+/** With their versions, as the commands of a recipe name them. */
+function packagesOf({ steps }: Recipe): string[] {
+  const commands = commandsOf(steps).filter((command) => INSTALLING.test(command));
+  return commands.flatMap((command) => command.replace(INSTALLING, '').split(' '));
+}
+
+function nameOf(one: string): string {
+  return one.endsWith('.tgz') ? '@country-graph/client' : one.replace(/(?<=.)@.*/, '');
+}

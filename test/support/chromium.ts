@@ -14,20 +14,22 @@ const program = (process.env.PATH ?? '')
 export const hasChromium = process.env.CI === 'true' || program !== undefined;
 
 /** A browser that can only connect to this machine. */
+export const LAUNCHED = {
+  executablePath: program ?? '',
+  headless: true,
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  ],
+};
+
 export function openBrowser(): Promise<Browser> {
   if (program === undefined) throw new Error('There is no Chromium on the path.');
-  return chromium.launch({
-    executablePath: program,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
-    ],
-  });
+  return chromium.launch(LAUNCHED);
 }

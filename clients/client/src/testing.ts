@@ -3,9 +3,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** Stops the gateway: what Vitest and Playwright take of a global setup as its teardown. */
+/** Stops the gateway: Vitest and Playwright take it of a global setup as its teardown; Jest takes none, and ends. */
 export interface Offline {
   (): Promise<void>;
   /** Its GraphQL address, which `COUNTRY_GRAPH_URL` names too, for the tests. */
@@ -49,11 +50,15 @@ export async function startOffline(fixtures: string, options: OfflineOptions = {
     printed += new TextDecoder().decode(chunk);
   }
   gateway.stdout.resume();
+  // Tests that don't stop it end all the same, and it with them.
+  gateway.unref();
+  (gateway.stdout as Socket).unref();
   const url = /http:\/\/\S+\/graphql(?=\s)/.exec(printed)?.[0] ?? '';
   env.COUNTRY_GRAPH_URL = url;
   const stop = async () => {
     process.off('exit', kill);
     delete env.COUNTRY_GRAPH_URL;
+    gateway.ref();
     gateway.kill();
     await ended;
   };
