@@ -39,8 +39,8 @@ export class Tenant {
   readonly flow = new Flow();
   /** True once the service has accepted the key, so that it can't be made up. */
   isKnown = false;
-  /** Calls and operations under way: a tenant that has any is not forgotten. */
-  underWay = 0;
+  /** What is under way: a tenant that has any of it is not forgotten. */
+  #kept = 0;
   operations = 0;
   /** True once the table has given its place to another. */
   isForgotten = false;
@@ -86,6 +86,21 @@ export class Tenant {
   /** True if the service may well refuse the key: it has not accepted it lately, and has just refused some key. */
   get isDoubtful(): boolean {
     return !this.isProven && this.#table.now() - this.#table.refusedAtMs < DOUBTFUL_MS;
+  }
+
+  /** True as long as a call, an operation or a subscription of the key is under way. */
+  get isKept(): boolean {
+    return this.#kept > 0;
+  }
+
+  /** @returns ends it; later calls change nothing */
+  keep(): () => void {
+    this.#kept += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#kept -= 1;
+      isOver = true;
+    };
   }
 
   renew(): void {
@@ -157,7 +172,7 @@ class LeastRecentTenants {
 
   #forgetOne(): void {
     for (const tenant of this.#byDigest.values()) {
-      if (tenant.underWay > 0) continue;
+      if (tenant.isKept) continue;
       this.delete(tenant);
       tenant.isForgotten = true;
       return;

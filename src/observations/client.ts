@@ -150,13 +150,8 @@ export function createCachedClient(
   };
   return {
     join({ tenant }) {
-      let isHere = true;
-      tenant.underWay += 1;
-      const leave = () => {
-        if (isHere) tenant.underWay -= 1;
-        isHere = false;
-      };
-      return { participant: { fetch, expect() {}, expectGroup() {}, forgo() {}, leave }, figures };
+      const participant = { fetch, expect() {}, expectGroup() {}, forgo() {}, leave: tenant.keep() };
+      return { participant, figures };
     },
   };
 }

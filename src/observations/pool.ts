@@ -493,7 +493,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
       const self = {};
       const requests = new Set<Request>();
       let isHere = true;
-      tenant.underWay += 1;
+      const end = tenant.keep();
       tenant.operations += 1;
       opened()?.window.joined();
 
@@ -555,7 +555,7 @@ export function createObservationPool(next: FetchBatch, parts: PoolParts) {
         leave(): void {
           if (!isHere) return;
           isHere = false;
-          tenant.underWay -= 1;
+          end();
           tenant.operations -= 1;
           if (requests.size > 0)
             opened()?.queue.endWaiting(new Error(OVER), (request) => requests.has(request));

@@ -71,7 +71,7 @@ export function createAttempts(parts: AttemptsParts): Send {
   return async (call, sending) => {
     const { tenant } = sending.caller;
     const retry = retries.begin(sending.signal);
-    tenant.underWay += 1;
+    const end = tenant.keep();
     try {
       for (let isAnew = false; ; ) {
         try {
@@ -88,7 +88,7 @@ export function createAttempts(parts: AttemptsParts): Send {
       outage.note(error, call);
       throw error;
     } finally {
-      tenant.underWay -= 1;
+      end();
     }
   };
 }

@@ -14,7 +14,7 @@ it('the tenant that was in use the longest ago is forgotten first, but none that
   const tenants = open();
   const [busy, used] = [tenants.of('busy'), tenants.of('used')];
   tenants.of('idle');
-  busy.underWay += 1;
+  busy.keep();
   for (let i = 0; i < 1_997; i += 1) tenants.of(`made up ${i}`);
   tenants.of('used');
   tenants.of('one too many');

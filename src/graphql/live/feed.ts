@@ -465,10 +465,11 @@ export function createFeeds(parts: LiveParts) {
     const whose = budget === undefined ? tenant : `${budget.name} ${rights?.name ?? ''}`;
     const existing = feeds.get(whose);
     if (existing !== undefined) return existing;
+    const end = tenant.keep();
     const feed: Feed = new Feed(caller, parts, () => {
-      if (feeds.get(whose) === feed && feeds.delete(whose)) tenant.underWay -= 1;
+      end();
+      if (feeds.get(whose) === feed) feeds.delete(whose);
     });
-    tenant.underWay += 1;
     feeds.set(whose, feed);
     return feed;
   }

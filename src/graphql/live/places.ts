@@ -77,7 +77,7 @@ export class SubscriptionPlaces {
     };
     taken.count += 1;
     noteOfVisitor(1);
-    tenant.underWay += 1;
+    const end = tenant.keep();
     this.#taken.set(whose, taken);
     const reading = this.#reading;
     let isGiven = false;
@@ -107,7 +107,7 @@ export class SubscriptionPlaces {
         taken.begun -= begun;
         taken.count -= 1;
         noteOfVisitor(-1);
-        tenant.underWay -= 1;
+        end();
         if (taken.count === 0) this.#taken.delete(whose);
       },
     };
