@@ -226,6 +226,18 @@ describe('figures held in the page', () => {
     }
   });
 
+  it('figures held in the page are billed with the calls of an answer that was of no use to it', async () => {
+    await using program = await open();
+    using page = openPage(program);
+    // Its answer has the catalogue's spelling, which wasn't asked for.
+    const spelled = { ...series(['KE']), keys: ['POPULATION_TOTAL'] };
+    const { data, extensions } = await page.ask(SERIES, spelled);
+    expect(page.sent()).toHaveLength(2);
+    expect(program.requests()).toHaveLength(1);
+    expect(extensions.upstream).toMatchObject({ calls: 1, byRoute: { '/v1/data': 1 } });
+    expect(data).toEqual((await direct(program, SERIES, spelled)).data);
+  });
+
   it.for([
     [
       'an order',

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Habits } from './habits.ts';
+import type { OwnMode } from './modes.ts';
 import { addTally, createTally, type Tally } from './run.ts';
 
 export interface Task {
@@ -10,8 +11,7 @@ export interface Task {
   /** Failures to minimise and tell in full. */
   readonly shown: number;
   readonly kind: string | undefined;
-  /** Operations without the service alone. */
-  readonly mode?: 'offline' | undefined;
+  readonly mode?: OwnMode | undefined;
   readonly verbose: boolean;
   /** Habits in place of those that are drawn. */
   readonly habits?: Partial<Habits>;

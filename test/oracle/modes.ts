@@ -1,11 +1,15 @@
 import { createDice, type Dice } from './dice.ts';
 import { drawHabits, type Habits } from './habits.ts';
+import { UNKNOWN_COUNTRIES, UNKNOWN_METRICS } from './names.ts';
 import { drawOperation, type Operation } from './operations.ts';
+import { drawPageOperation } from './page-operations.ts';
 import { KEYS, type Scenario, type Step } from './session.ts';
 import { drawWorld, type World } from './world.ts';
 
-export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions', 'priced', 'offline'] as const;
+export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions', 'priced', 'offline', 'held'] as const;
 export type Mode = (typeof MODES)[number];
+/** Modes that a campaign may have nothing but. */
+export type OwnMode = 'offline' | 'held';
 
 export interface NamedScenario extends Scenario {
   readonly mode: Mode;
@@ -18,17 +22,18 @@ const OFFLINE_SERVICES = 4;
 
 /**
  * All scenarios of one service of a seed, with so many operations together.
- * @param mode `offline` for that alone
+ * @param mode for that alone
  */
 export function drawScenarios(
   seed: number,
   service: number,
   operations: number,
   habits: Partial<Habits> = {},
-  mode?: 'offline',
+  mode?: OwnMode,
 ): NamedScenario[] {
   const of = { seed, service, habits: { ...drawHabits(seed, service), ...habits } };
   if (mode === 'offline') return [drawOffline(of, operations, KILLS)];
+  if (mode === 'held') return [drawHeld(of, operations)];
   const share = (part: number) => Math.max(1, Math.round(operations * part));
   return [
     ...drawCold(of, share(0.3)),
@@ -37,6 +42,7 @@ export function drawScenarios(
     drawKeys(of, share(0.1)),
     drawRevisions(of, share(0.15)),
     ...(isForeseeable(of.habits) ? [drawPriced(of, share(0.1))] : []),
+    drawHeld(of, share(0.1)),
     ...(service % OFFLINE_SERVICES === OFFLINE_SERVICES - 1 ? [drawOffline(of, share(0.15))] : []),
   ];
 }
@@ -162,6 +168,49 @@ function drawOffline(of: Drawn, count: number, kills = 0): NamedScenario {
 }
 
 const PAST_TTL_SECONDS = 301;
+
+/** Selections of a page, each of other figures again and again. */
+const CHARTS = 4;
+
+/** Operations of a page that holds figures, of a few names that meet again and again; some that it holds nothing of. */
+function drawHeld(of: Drawn, count: number): NamedScenario {
+  const { dice, env, draw, world } = toolsFor(of, 'held');
+  const names = {
+    codes: dice.some(world.countries, 3).flatMap(({ code }) => [code, code, code.toLowerCase()]),
+    keys: dice
+      .some(
+        world.indicators.filter(({ hasData }) => hasData),
+        4,
+      )
+      .map(({ key }) => key),
+    odd: {
+      names: { code: dice.pick(UNKNOWN_COUNTRIES), key: dice.pick(UNKNOWN_METRICS) },
+      fields: ['growthPercent', 'record', 'country { capital }'],
+      args: ['maxAge: 100'],
+      mayBeReversed: false,
+    },
+  };
+  const steps: Step[] = [];
+  let revisions = 0;
+  const drawn: Operation[] = [];
+  const drawNext = (nth: number) => {
+    if (drawn.length > 0 && dice.chance(0.3)) return dice.pick(drawn);
+    if (dice.chance(0.1)) return draw(nth);
+    const chart = dice.below(CHARTS);
+    return drawPageOperation(createDice(of.seed, of.service, 'chart', chart), names, dice);
+  };
+  for (let nth = 0; nth < count; nth += 1) {
+    const operation = drawNext(nth);
+    drawn.push(operation);
+    if (dice.chance(0.08)) steps.push({ kind: 'wait', seconds: dice.between(1, 150) });
+    if (dice.chance(0.03))
+      steps.push({ kind: 'revise', nth: revisions++ }, { kind: 'wait', seconds: PAST_TTL_SECONDS });
+    steps.push(asking(operation, { explains: false, keys: [dice.chance(0.8) ? ONE : TWO] }));
+  }
+  // A gateway that guesses what will be wanted next guesses from other operations without the page.
+  const own = { CACHE_URL: 'memory:', BATCH_OVERFETCH_ROWS: '0', CACHE_RENEWAL: 'off' };
+  return { mode: 'held', isHeld: true, ...of, env: { ...env, ...own }, steps };
+}
 
 /** The same before and after the platform published, each time once held figures have passed their time. */
 function drawRevisions(of: Drawn, count: number): NamedScenario {

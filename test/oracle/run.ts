@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { type Habits, USUAL } from './habits.ts';
 import { minimised } from './minimise.ts';
-import { drawScenarios, MODES, type NamedScenario } from './modes.ts';
+import { drawScenarios, MODES, type NamedScenario, type OwnMode } from './modes.ts';
 import { type Finding, habitsOf, type Outcome, play, type Scenario } from './session.ts';
 
 type Counts = Record<string, number>;
@@ -10,6 +10,8 @@ type Counts = Record<string, number>;
 export interface Tally {
   operations: number;
   equal: number;
+  /** Answers with figures that a page held. */
+  held: number;
   readonly excused: Counts;
   readonly mismatches: Counts;
   readonly explain: Counts;
@@ -29,6 +31,7 @@ export function createTally(): Tally {
   return {
     operations: 0,
     equal: 0,
+    held: 0,
     excused: {},
     mismatches: {},
     explain: {},
@@ -41,6 +44,7 @@ export function createTally(): Tally {
 export function addTally(sum: Tally, other: Tally): void {
   sum.operations += other.operations;
   sum.equal += other.equal;
+  sum.held += other.held;
   for (const name of ['excused', 'mismatches', 'explain', 'priced', 'asked', 'failed'] as const) {
     for (const [key, number] of Object.entries(other[name])) add(sum[name], key, number);
   }
@@ -53,7 +57,7 @@ export async function runService(
   { seed, service, habits }: Pick<Scenario, 'seed' | 'service' | 'habits'>,
   operations: number,
   tally: Tally,
-  mode?: 'offline',
+  mode?: OwnMode,
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
   for (const scenario of drawScenarios(seed, service, operations, habits, mode)) {
@@ -75,6 +79,7 @@ export async function runService(
 
 function count(tally: Tally, mode: string, outcome: Outcome): void {
   tally.operations += 1;
+  tally.held += Number(outcome.held > 0);
   add(tally.asked, mode);
   add(tally.explain, outcome.explain);
   if (mode === 'priced') add(tally.priced, outcome.explain);
@@ -94,7 +99,7 @@ export function summary(tally: Tally): string {
       .sort(([, a], [, b]) => b - a)
       .map(([name, number]) => `  ${String(number).padStart(6)}  ${name}`);
   return [
-    `operations ${tally.operations}, equal ${tally.equal}`,
+    `operations ${tally.operations}, equal ${tally.equal}, with held figures ${tally.held}`,
     'excused, by code',
     ...lines(tally.excused),
     'mismatches, by kind and place',

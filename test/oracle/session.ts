@@ -18,6 +18,7 @@ import {
   untold,
 } from './excuses.ts';
 import { drawHabits, type Habits } from './habits.ts';
+import { type Holding, openHolding } from './holding.ts';
 import { areNumbersBad } from './odd-numbers.ts';
 import type { Operation } from './operations.ts';
 import { answer, ID_MARK, type Truth } from './reference.ts';
@@ -49,6 +50,8 @@ export interface Scenario {
   readonly service: number;
   readonly habits?: Partial<Habits>;
   readonly env: Readonly<Record<string, string>>;
+  /** True to ask through a page that holds figures. */
+  readonly isHeld?: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -69,6 +72,8 @@ export interface Outcome {
   /** `faulty`: beside the bounds for a failed answer, or a refusal of the operation, which no price can know. */
   readonly explain: 'exact' | 'within' | 'outside' | 'faulty' | 'unknown' | 'none';
   readonly sent: number;
+  /** Figures of the answer that a page held. */
+  readonly held: number;
   readonly requests: readonly Request[];
   readonly expected: unknown;
   readonly actual: unknown;
@@ -134,10 +139,11 @@ class Stage {
   readonly #time: { offset: number };
   /** A folder for a store that lasts; null if none is wanted. */
   readonly #folder: string | null;
+  readonly #holding: Holding | null;
   /** Numbers of what a fill could not fetch, by codes of errors; null if none has run. */
   #unfilled: Readonly<Record<string, number>> | null = null;
-  /** Set once figures have come: then a 404 without words is no reason for an error. */
-  #hasFigures = false;
+  /** Keys under which figures have come: then a 404 without words is no reason for an error. */
+  readonly #figured = new Set<string | null>();
 
   private constructor(
     scenario: Scenario,
@@ -147,6 +153,7 @@ class Stage {
     program: Program,
     time: { offset: number },
     folder: string | null,
+    holding: Holding | null,
   ) {
     this.#scenario = scenario;
     this.#habits = habits;
@@ -156,6 +163,7 @@ class Stage {
     this.#ids = createIds();
     this.#time = time;
     this.#folder = folder;
+    this.#holding = holding;
   }
 
   static async open(scenario: Scenario): Promise<Stage> {
@@ -173,11 +181,16 @@ class Stage {
       ? await mkdtemp(join(tmpdir(), 'country-graph-oracle-'))
       : null;
     const env = folder === null ? scenario.env : { ...scenario.env, CACHE_URL: storeIn(folder) };
-    const program = await openProgram({ upstreamUrl: service.url, env, clock });
-    return new Stage(scenario, habits, worlds, service, program, time, folder);
+    const open = (upstreamUrl: string) => openProgram({ upstreamUrl, env, clock });
+    const program = await open(service.url);
+    const holding = scenario.isHeld
+      ? await openHolding(program, clock.now, await openService(habits, worlds), open)
+      : null;
+    return new Stage(scenario, habits, worlds, service, program, time, folder, holding);
   }
 
   async close(): Promise<void> {
+    await this.#holding?.close();
     await this.#program[Symbol.asyncDispose]();
     await this.#service.close();
     if (this.#folder !== null) await rm(this.#folder, { recursive: true });
@@ -240,6 +253,7 @@ class Stage {
     }
     const findings = first.asked.map((one, i) => this.#check(one, step.keys[i] as string, at, i));
     const bills = this.#checkBills(first.asked, first.requests, at);
+    const beyond = await this.#checkHolding(step, first.requests, at);
     const again = step.again === true ? await this.#askAgain(step, first.asked, at) : [];
     const sent = first.requests.length;
     return first.asked.map((one, i) => ({
@@ -248,7 +262,12 @@ class Stage {
       findings: [
         ...(findings[i]?.findings ?? []),
         ...(i === 0
-          ? [...bills, ...again, ...explain.findings.map((detail) => finding('explain', at, 0, detail))]
+          ? [
+              ...bills,
+              ...beyond,
+              ...again,
+              ...explain.findings.map((detail) => finding('explain', at, 0, detail)),
+            ]
           : []),
         ...(i === 0 && !isRefused(one)
           ? checkExtent(explain.extent, sent, at, faultsIn(one, first.requests, this.#habits))
@@ -261,6 +280,7 @@ class Stage {
         isRefused(one) || isFaulty(faultsIn(one, first.requests, this.#habits)),
       ),
       sent,
+      held: (one.reply.extensions?.client as { held: number } | undefined)?.held ?? 0,
       requests: first.requests,
       expected: findings[i]?.expected,
       actual: one.reply.data,
@@ -278,6 +298,7 @@ class Stage {
       if (query === null) continue;
       const reply = await this.#program.ask(query, { key });
       const operation = { text: query, variables: {} };
+      await this.#holding?.askPlain({ ...operation, key });
       const truth = answer(this.#worlds.get(key) as World, this.#habits, operation);
       if (reply.data != null) differences(truth, reply.data, this.#ids);
     }
@@ -290,6 +311,7 @@ class Stage {
 
   #askOne(operation: Operation, key: string, headers: Record<string, string> = {}) {
     const variables = withIds(operation.variables, this.#ids) as Json;
+    if (this.#holding !== null) return this.#holding.ask({ text: operation.text, variables, key });
     return this.#program.ask(operation.text, {
       key,
       variables,
@@ -314,9 +336,10 @@ class Stage {
       }),
     );
     const log = this.#service.takeLog();
-    const isExcused = (request: Request) => !(this.#hasFigures && this.#isAbsence(request));
+    const isExcused = (request: Request) => !(this.#figured.has(request.key) && this.#isAbsence(request));
     const requests = log.map((request) => (isExcused(request) ? request : { ...request, flaw: null }));
-    this.#hasFigures ||= log.some(({ route, rows }) => route === DATA && rows !== null && rows > 0);
+    for (const { key, route, rows } of log)
+      if (route === DATA && rows !== null && rows > 0) this.#figured.add(key);
     return { asked, requests };
   }
 
@@ -324,6 +347,23 @@ class Stage {
   #isAbsence({ flaw, route }: Request): boolean {
     const { failing, strays } = this.#habits;
     return flaw === 'unworded' && route === DATA && failing === 'never' && strays === 'none';
+  }
+
+  /** Checks that a page which holds figures takes no more calls than the gateway without it. */
+  async #checkHolding(
+    step: Extract<Step, { kind: 'ask' }>,
+    requests: readonly Request[],
+    at: number,
+  ): Promise<Finding[]> {
+    if (this.#holding === null) return [];
+    const given = step.operations.map(({ text, variables }, i) => ({
+      text,
+      variables: withIds(variables, this.#ids) as Json,
+      key: step.keys[i] as string,
+    }));
+    const beyond = await this.#holding.beyond(given, requests.length);
+    const targets = requests.map(({ target }) => target).join(' ');
+    return beyond > 0 ? [finding('more calls by holding', at, 0, `${beyond} more: ${targets}`)] : [];
   }
 
   async #explain(step: Extract<Step, { kind: 'ask' }>) {

@@ -1,4 +1,4 @@
-import type { ClientBill } from '../answers.ts';
+import type { ClientBill, UpstreamBill } from '../answers.ts';
 import { boundOf } from './bound.ts';
 import { type Composed, compose, type GraphqlBody, type Path } from './composed.ts';
 import { openDisk } from './disk.ts';
@@ -135,7 +135,11 @@ export function createCore(options: HoldingOptions) {
       return isOther ? null : { body, sent, freshSeconds: 0 };
     }
     const composed = composedOf(view, form, body);
-    if (composed === null) return null;
+    if (composed === null) {
+      const whole = await send(document, variables, null);
+      if (isRefused(whole.body, REFUSALS)) await owners.forget(key);
+      return { body: billedWith(body, whole.body), sent: whole, freshSeconds: 0 };
+    }
     const freshMs = freshMsOf(cacheControl);
     const isWhole = body.errors === undefined && body.extensions?.warnings === undefined && freshMs > 0;
     if (isWhole && owner.generation === generation) hold(owner, composed, at, freshMs);
@@ -171,6 +175,18 @@ function heldAnswer(view: View, at: Instant): Answer<never> {
   const upstream = { calls: 0, byRoute: {}, shared: 0, cached: held, naive: 0 };
   const freshSeconds = Math.max(0, Math.floor(view.freshMs / 1000));
   return { body: { data, extensions: { upstream, client } }, sent: null, freshSeconds };
+}
+
+/** An answer with the calls of the one before it, which was of no use. */
+function billedWith(former: GraphqlBody, body: GraphqlBody): GraphqlBody {
+  const [before, after] = [former, body].map(
+    ({ extensions }) => extensions?.upstream as UpstreamBill | undefined,
+  );
+  if (before === undefined || after === undefined || before.calls === 0) return body;
+  const byRoute = { ...after.byRoute };
+  for (const [route, calls] of Object.entries(before.byRoute)) byRoute[route] = (byRoute[route] ?? 0) + calls;
+  const upstream = { ...after, calls: after.calls + before.calls, byRoute };
+  return { ...body, extensions: { ...body.extensions, upstream } };
 }
 
 /** Null if the answer isn't one to what was asked: then the gateway is asked for all of it. */
