@@ -17,6 +17,12 @@ export function useLateEditor(): void {
   });
 }
 
+/**
+ * A telephone would work for seconds on an editor that most people never write in there: it comes when its place is
+ * touched, where the operation can be read before.
+ */
+const BY_TOUCH = '(hover: none) and (pointer: coarse)';
+
 /** Places for writing, and for looking things up in the schema. */
 const PLACES = '.graphiql-editors, .graphiql-sidebar, .graphiql-plugin';
 
@@ -36,7 +42,7 @@ export function useEditorInTime(): void {
     };
   }, []);
   useEffect(() => {
-    if (!canDraw || isFetching) return;
+    if (!canDraw || isFetching || matchMedia(BY_TOUCH).matches) return;
     // Waits on a slow line as long again as the page has taken so far, or a question would wait for the
     // editor.
     const timer = setTimeout(wantEditor, Math.min(MOST_MS, performance.now()));

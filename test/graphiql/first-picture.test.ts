@@ -4,7 +4,7 @@ import { createStandIn } from '../../src/graphiql/stand-in.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openCatalogue, pane, scenesOfGraphiql, side, written } from '../support/graphiql.ts';
 
-const { open, openPage } = scenesOfGraphiql();
+const { open, openPage, openTelephone, origin, serve } = scenesOfGraphiql();
 
 /** A line of 9 Mbit/s with a round trip of 170 ms. */
 const LINE = { offline: false, latency: 170, downloadThroughput: 9e6 / 8, uploadThroughput: 9e6 / 8 };
@@ -176,6 +176,24 @@ describe.skipIf(!hasChromium)('the first picture', () => {
     await first.page.locator('.graphiql-query-editor .view-line').first().waitFor({ timeout: 30_000 });
     await expect.poll(() => written(first.page)).toContain('query OverTime');
     await expect.poll(() => first.page.locator('.of').innerText()).toContain('OverTime');
+  }, 60_000);
+
+  it('the first picture has a telephone spare the editor until its place is touched', async () => {
+    await serve();
+    await using phone = await openTelephone({ width: 390, height: 844 });
+    const { page } = phone;
+    const asked: string[] = [];
+    page.on('request', (request) => void asked.push(request.url()));
+    await page.goto(`${origin()}/graphiql`);
+    await page.getByRole('button', { name: 'How have three countries fared' }).tap();
+    await page.locator('#root .frame.lines svg').waitFor();
+    await page.getByRole('tab', { name: 'Query' }).tap();
+    expect(await page.locator('.graphiql-query-editor .early').innerText()).toContain('query OverTime');
+    await page.waitForLoadState('networkidle');
+    expect(asked.filter((url) => /monaco/.test(url))).toEqual([]);
+    await page.locator('.graphiql-query-editor .early').tap();
+    await expect.poll(() => written(page)).toContain('query OverTime');
+    expect(phone.problems).toEqual([]);
   }, 60_000);
 
   it('the first picture leaves the answer to the editor, which comes later', async () => {

@@ -1,5 +1,4 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import { flushSync } from 'react-dom';
+import { useEffect, useId, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { learnSourceNames } from '../cached-sources.ts';
 import { type Exchange, lastExchange } from '../exchange.ts';
 import { useTabLook } from '../looks.ts';
@@ -199,11 +198,9 @@ function useSynthetic(): boolean {
   return isSynthetic;
 }
 
+/** Also if it changes before this is mounted, as on paper. */
 function useDark(): boolean {
-  const [isDark, setDark] = useState(looksDark);
-  // Paper waits for no later moment.
-  useEffect(() => onLooks(() => flushSync(() => setDark(looksDark()))), []);
-  return isDark;
+  return useSyncExternalStore(onLooks, looksDark);
 }
 
 /** @param at milliseconds since the epoch */
