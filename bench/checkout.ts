@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,12 +43,14 @@ export function openRevision(revision: string) {
     cwd: HERE,
     stdio: 'ignore',
   });
-  for (const packages of ['node_modules', 'src/graphiql/node_modules'])
-    if (existsSync(join(HERE, packages))) symlinkSync(join(HERE, packages), join(root, packages));
-  for (const config of globSync('src/graphiql/vite.*.ts', { cwd: root }))
+  // Older revisions have it in `src`.
+  const [pages = ''] = globSync('{clients,src}/graphiql', { cwd: root });
+  symlinkSync(join(HERE, 'node_modules'), join(root, 'node_modules'));
+  symlinkSync(join(HERE, 'clients/graphiql/node_modules'), join(root, pages, 'node_modules'));
+  for (const config of globSync(`${pages}/vite.*.ts`, { cwd: root }))
     execFileSync(
       join(HERE, 'node_modules/.bin/vite'),
-      ['build', 'src/graphiql', '--config', config, '--logLevel', 'error'],
+      ['build', pages, '--config', config, '--logLevel', 'error'],
       { cwd: root, stdio: 'inherit' },
     );
   return {

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { linkTo } from '../src/graphiql/share/link.ts';
+import { linkTo } from '../clients/graphiql/src/share/link.ts';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openRevision, serveCheckout } from './checkout.ts';
 

@@ -64,7 +64,6 @@ function isBuilt() {
 /** Returns the instant at which a file was written, or the newest of all in a folder, in milliseconds. */
 function newestMs(file) {
   const stat = fs.statSync(file);
-  // Of GraphiQL nothing is in the program.
-  if (!stat.isDirectory() || path.basename(file) === 'graphiql') return stat.mtimeMs;
+  if (!stat.isDirectory()) return stat.mtimeMs;
   return Math.max(stat.mtimeMs, ...fs.readdirSync(file).map((name) => newestMs(path.join(file, name))));
 }

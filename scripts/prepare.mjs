@@ -3,8 +3,8 @@
  * JavaScript and types of the library, and the program that `bin` runs. Plain JavaScript, since after `npm ci --omit=dev`,
  * it may run on a Node that can't run TypeScript.
  *
- * The packages of GraphiQL's pages have a separate lock file (`src/graphiql`), are large, and are only needed for the build.
- * So they are installed for it and removed afterwards, unless they were installed before (`npm ci --prefix src/graphiql`, to
+ * The packages of GraphiQL's pages have a separate lock file (`clients/graphiql`), are large, and are only needed for the build.
+ * So they are installed for it and removed afterwards, unless they were installed before (`npm ci --prefix clients/graphiql`, to
  * work on the pages). `--without-pages` doesn't build the pages.
  */
 import { spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 // What Node before 22 lacks (`fs.globSync`) is only imported when something is built.
 const root = fileURLToPath(new URL('../', import.meta.url));
-const GRAPHIQL = `${root}src/graphiql/`;
+const GRAPHIQL = `${root}clients/graphiql/`;
 const MODULES = `${GRAPHIQL}node_modules`;
 const BUILDERS = ['vite', 'tsc', 'rolldown'];
 
@@ -107,9 +107,9 @@ function buildPages() {
   const isKept = existsSync(MODULES);
   try {
     if (!isInstalledAsLocked()) run('npm', 'ci', '--prefix', GRAPHIQL);
-    run('vite', 'build', 'src/graphiql');
-    run('vite', 'build', 'src/graphiql', '--config', 'src/graphiql/vite.pictures.ts');
-    run('vite', 'build', 'src/graphiql', '--config', 'src/graphiql/vite.page.ts');
+    run('vite', 'build', 'clients/graphiql');
+    run('vite', 'build', 'clients/graphiql', '--config', 'clients/graphiql/vite.pictures.ts');
+    run('vite', 'build', 'clients/graphiql', '--config', 'clients/graphiql/vite.page.ts');
   } finally {
     if (!isKept) rmSync(MODULES, { recursive: true, force: true });
   }

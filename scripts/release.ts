@@ -1,8 +1,8 @@
 /**
  * `npm run release [-- --dry-run]`: makes a release of the last commit. The changes in `.changeset` determine its version and
  * become its section of the changelog; if the current version was never released, they are added to its section. Updates the
- * version everywhere, and the released schema; commits; writes the files to publish into `dist/release` (the package, the
- * one for frontends, the SBOM, and their digests); and tags. It publishes nothing: `git push --follow-tags` triggers the
+ * version everywhere, and the released schema; commits; writes the files to publish into `dist/release` (the package, those
+ * for frontends and of GraphiQL, the SBOM, and their digests); and tags. It publishes nothing: `git push --follow-tags` triggers the
  * workflow that does, with provenance. `--dry-run` does all of it in a temporary copy; `--files` only writes the files to
  * publish, of a release that is made. `--repository`, `--homepage`, `--bugs` and `--author` become those of the packages.
  */
@@ -59,12 +59,15 @@ function edited(root: string, before: string, version: string): ReadonlyMap<stri
     if (!text.includes(from)) throw new ReleaseError(`${file} doesn't contain ${JSON.stringify(from)}.`);
     files.set(file, text.replaceAll(from, to));
   };
-  for (const file of ['package.json', 'clients/client/package.json'])
-    files.set(file, withVersion(read(file), version));
-  const lock = JSON.parse(read('package-lock.json'));
-  lock.version = version;
-  lock.packages[''].version = version;
-  files.set('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
+  for (const folder of ['', 'clients/client/', 'clients/graphiql/']) {
+    const [manifest, locked] = [`${folder}package.json`, `${folder}package-lock.json`];
+    files.set(manifest, withVersion(read(manifest), version));
+    if (!existsSync(join(root, locked))) continue;
+    const lock = JSON.parse(read(locked));
+    lock.version = version;
+    lock.packages[''].version = version;
+    files.set(locked, `${JSON.stringify(lock, null, 2)}\n`);
+  }
   const tarball = (of: string) => `country-graph-${of}.tgz`;
   for (const file of ['README.md', 'docs/operating.md']) replaceIn(file, tarball(before), tarball(version));
   replaceIn('docker/kubernetes/kustomization.yaml', `newTag: ${before}`, `newTag: ${version}`);
@@ -144,6 +147,7 @@ async function makeFiles(root: string, origin: Origin, isDry: boolean): Promise<
   await pack(root, '', origin, isDry ? ['--ignore-scripts'] : []);
   ran(root, join(root, 'node_modules/.bin/tsc'), '-p', 'clients/client');
   await pack(root, 'clients/client', origin);
+  await pack(root, 'clients/graphiql', origin);
   writeFileSync(join(out, 'sbom.json'), ran(root, process.execPath, 'scripts/sbom.ts'));
   const files = (await readdir(out)).toSorted();
   const digests = files.map((file) => {
@@ -191,8 +195,8 @@ async function main(): Promise<void> {
     ] as const)
       ran(copy, 'git', 'config', name, value);
     await linkPackages(ROOT, copy);
-    if (existsSync(join(ROOT, 'dist/graphiql')))
-      await cp(join(ROOT, 'dist/graphiql'), join(copy, 'dist/graphiql'), { recursive: true });
+    for (const pages of ['dist/graphiql', 'clients/graphiql/dist'])
+      if (existsSync(join(ROOT, pages))) await cp(join(ROOT, pages), join(copy, pages), { recursive: true });
     await release(copy, origin, true);
     console.log(`Dry run: nothing is released, and the copy is removed.`);
   } finally {

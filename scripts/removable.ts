@@ -15,7 +15,18 @@ import { promisify } from 'node:util';
 import { plugins } from '../src/plugins.ts';
 
 const COPIED = [
-  ...['.ci', 'bench', 'bin', 'clients/client', 'docs', 'schema', 'scripts', 'src', 'test'],
+  ...[
+    '.ci',
+    'bench',
+    'bin',
+    'clients/client',
+    'clients/graphiql',
+    'docs',
+    'schema',
+    'scripts',
+    'src',
+    'test',
+  ],
   ...[
     'ARCHITECTURE.md',
     'README.md',

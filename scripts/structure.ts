@@ -10,7 +10,9 @@ import { measure, type Structure } from './structure/measure.ts';
 import { checkBounds } from './structure/ratchet.ts';
 import { DOCUMENT_WORDS, wordsOfDocuments } from './structure/words.ts';
 
-const paths = globSync('src/**/*.{ts,tsx}', { exclude: (path) => path.endsWith('node_modules') });
+const paths = globSync('{src,clients/graphiql}/**/*.{ts,tsx}', {
+  exclude: (path) => path.endsWith('node_modules'),
+});
 const { functions, files, picture, ...source } = measure(
   paths.map((path) => ({ path: normalize(path), text: readFileSync(path, 'utf8') })),
 );

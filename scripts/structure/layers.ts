@@ -28,20 +28,17 @@ export const ENTRANCE = 'src/plugin/index.ts';
 
 const OF_PLUGIN = /^src\/plugins\/[^/]+\//;
 
+/** A package of its own, which bundles what it imports of `src`. */
+export const OF_GRAPHIQL = /^clients\/graphiql\//;
+
+/** Modules that browsers use too: they import nothing but each other. */
+const OF_BROWSERS = /^src\/shared\/(cells|citations|decimals|drawings|periods|plain-text|source-names)\.ts$/;
+
 /** Files that may import less than their layer allows. The first row that matches a file counts. */
 const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
   [/^src\/sandbox\//, /^src\/sandbox\//],
-  // Runs outside of a browser.
-  [/^src\/graphiql\/picture-worker\.ts$/, /^src\/(graphiql|shared)\//],
-  [
-    /^src\/graphiql\//,
-    /^src\/(graphiql\/|shared\/(cells|citations|decimals|drawings|periods|plain-text|source-names)\.ts$)/,
-  ],
-  // Browsers use these.
-  [
-    /^src\/shared\/(cells|citations|decimals|drawings|periods|plain-text|source-names)\.ts$/,
-    /^src\/shared\/source-names\.ts$/,
-  ],
+  [OF_GRAPHIQL, new RegExp(`${OF_GRAPHIQL.source}|${OF_BROWSERS.source}`)],
+  [OF_BROWSERS, /^src\/shared\/source-names\.ts$/],
   [/^src\/shared\/async\//, /^src\/shared\/async\//],
   [/^src\/graphql\/execution\//, /^src\/(graphql\/execution|shared\/async)\//],
   [/^src\/graphql\/request\/answer-tables\.ts$/, /^src\/shared\//],
@@ -51,7 +48,7 @@ const KNOW_LESS: readonly (readonly [files: RegExp, targets: RegExp])[] = [
 const PACKAGES: readonly (readonly [packages: RegExp, files: RegExp])[] = [
   [
     /^(graphql|@graphql-tools|@apollo)(\/|$)/,
-    /^src\/(?!(shared|config|cache|keys|service|observations\/planner)\/)/,
+    /^(clients|src)\/(?!(shared|config|cache|keys|service|observations\/planner)\/)/,
   ],
   [/^(fastify|@fastify)(\/|$)/, /^src\/(server|cli|plugin|plugins)\//],
 ];
@@ -68,13 +65,14 @@ export const layerOf = (path: string) =>
 
 /** @param target path of a file, or the name of a package */
 export function mayImport(file: string, target: string): boolean {
-  if (!target.startsWith('src/'))
+  if (!/^(clients|src)\//.test(target))
     return PACKAGES.every(([packages, files]) => !packages.test(target) || files.test(file));
   const [own] = OF_PLUGIN.exec(file) ?? [];
   if (own !== undefined) return target === ENTRANCE || target.startsWith(own);
   const bounded = KNOW_LESS.find(([files]) => files.test(file));
   if (bounded !== undefined) return bounded[1].test(target);
-  if (/^src\/(sandbox|graphiql)\//.test(target)) return file.startsWith('src/cli/') && /sandbox/.test(target);
+  if (target.startsWith('src/sandbox/')) return file.startsWith('src/cli/');
+  if (OF_GRAPHIQL.test(target)) return false;
   const from = layerOf(file);
   const to = layerOf(target);
   // Who may import plugins and their list is checked by `measure.ts`.

@@ -1,10 +1,10 @@
 /**
- * Measures the source: a pure function of its files. "Core" is `src` without `graphiql`, `sandbox` and
+ * Measures the source: a pure function of its files. "Core" is `src` without `sandbox` and
  * generated files; the kernel is the core without plugins, their list and commands.
  */
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
-import { ENTRANCE, mayImport } from './layers.ts';
+import { ENTRANCE, mayImport, OF_GRAPHIQL } from './layers.ts';
 import { pictureOf } from './picture.ts';
 
 export interface SourceFile {
@@ -57,7 +57,7 @@ interface Node {
   readonly [field: string]: unknown;
 }
 
-const ISLANDS = /^src\/(graphiql|sandbox)\//;
+const ISLAND = /^src\/sandbox\//;
 const GENERATED = /(^|\/)generated\.ts$/;
 const PLUGINS = /^src\/plugins(\.ts$|\/)/;
 const OUTSIDE_KERNEL = /^src\/(cli|plugins)\/|^src\/plugins\.ts$/;
@@ -67,8 +67,8 @@ const FUNCTIONS = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpress
 
 /** @param given other files than those of the core are ignored */
 export function measure(given: readonly SourceFile[]): Structure {
-  const everything = given.filter(({ path }) => /^src\/.*\.tsx?$/.test(path)).map(parse);
-  const all = everything.filter(({ name }) => !ISLANDS.test(name));
+  const everything = given.filter(({ path }) => /^(src|clients\/graphiql)\/.*\.tsx?$/.test(path)).map(parse);
+  const all = everything.filter(({ name }) => !ISLAND.test(name) && !OF_GRAPHIQL.test(name));
   const core = all.filter(({ name }) => !GENERATED.test(name));
   const kernel = core.filter(({ name }) => !OUTSIDE_KERNEL.test(name));
   const functions = bySize(core.flatMap((file) => file.functions));

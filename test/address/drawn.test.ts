@@ -6,14 +6,14 @@ import axe, { type AxeResults } from 'axe-core';
 import type { ConsoleMessage, Page, Request } from 'playwright-core';
 import { build, type Rollup } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { outlines } from '../../src/graphiql/outlines.ts';
+import { outlines } from '../../clients/graphiql/src/outlines.ts';
 import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openGraphiql, run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
 import { openKeyStore } from '../support/key-store.ts';
 import { openFiles, openPublishing } from './publishing.ts';
 
-const CHART = fileURLToPath(new URL('../../src/graphiql/chart/', import.meta.url));
+const CHART = fileURLToPath(new URL('../../clients/graphiql/src/chart/', import.meta.url));
 
 /** GraphiQL's own code as a script of a page, which asks for an operation and draws its answer as GraphiQL does. */
 const ENTRY = `

@@ -13,7 +13,11 @@ const settingNames = settingNamesOf(plugins);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTS = globSync(
-  ['{.,.github,bench,docs}/*.md', 'clients/{.,client}/*.md', 'src/{*,graphql/*,plugins/*}/README.md'],
+  [
+    '{.,.github,bench,docs}/*.md',
+    'clients/{.,client,graphiql}/*.md',
+    'src/{*,graphql/*,plugins/*}/README.md',
+  ],
   {
     cwd: ROOT,
   },

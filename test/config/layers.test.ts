@@ -19,8 +19,8 @@ const RIGHT: readonly [file: string, target: string][] = [
   ['src/server/http.ts', 'src/gateway/gateway.ts'],
   ['src/cli/serve.ts', 'src/sandbox/sandbox.ts'],
   ['src/plugins/graphiql/routes.ts', '@fastify/static'],
-  ['src/graphiql/chart/csv.ts', 'src/shared/cells.ts'],
-  ['src/graphiql/picture-worker.ts', 'src/shared/drawings.ts'],
+  ['clients/graphiql/src/chart/csv.ts', 'src/shared/cells.ts'],
+  ['clients/graphiql/src/picture-worker.ts', 'src/shared/drawings.ts'],
   ['src/sandbox/routes/a.ts', 'src/sandbox/seed.ts'],
 ];
 
@@ -47,16 +47,16 @@ const WRONG: readonly [file: string, target: string][] = [
   ['src/gateway/plugin.ts', 'src/server/http.ts'],
   ['src/gateway/gateway.ts', 'src/sandbox/sandbox.ts'],
   ['src/server/http.ts', 'src/cli/serve.ts'],
-  ['src/server/http.ts', 'src/graphiql/tabs.ts'],
-  ['src/plugins/public-pages/drawer.ts', 'src/graphiql/looks.ts'],
+  ['src/server/http.ts', 'clients/graphiql/src/tabs.ts'],
+  ['src/plugins/public-pages/drawer.ts', 'clients/graphiql/src/looks.ts'],
   ['src/sandbox/seed.ts', 'src/shared/errors.ts'],
-  ['src/graphiql/tabs.ts', 'src/shared/errors.ts'],
+  ['clients/graphiql/src/tabs.ts', 'src/shared/errors.ts'],
   ['src/plugin/definition.ts', 'src/gateway/plugin.ts'],
   ['src/plugins/batches/plugin.ts', 'src/plugin/definition.ts'],
   ['src/plugins/batches/plugin.ts', 'src/shared/errors.ts'],
   ['src/plugins/batches/plugin.ts', 'src/plugins/absences/plugin.ts'],
   ['src/plugins/another/fill.ts', 'src/server/http.ts'],
-  ['src/graphiql/chart/csv.ts', 'src/graphql/request/answer-tables.ts'],
+  ['clients/graphiql/src/chart/csv.ts', 'src/graphql/request/answer-tables.ts'],
 ];
 
 it.for(RIGHT)('%s may import %s', ([file, target]) => expect(mayImport(file, target)).toBe(true));

@@ -126,6 +126,32 @@ async function openAdvice() {
   };
 }
 
+const manifestIn = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+/** Fields of a manifest that no published package has. */
+const OF_DEVELOPMENT = ['scripts', 'devDependencies', 'private'];
+
+/** Where the documents of a published package lead: nowhere, or to files of its repository. */
+async function linksIn(folder: string, repository: string | undefined) {
+  const broken: string[] = [];
+  const files = new Set<string>();
+  const place = `^${repository}/(?:blob|raw)/v${ours.version}/`;
+  for (const document of await readdir(folder, { recursive: true })) {
+    if (!document.endsWith('.md')) continue;
+    // Code may look like a link.
+    const text = readFileSync(join(folder, document), 'utf8').replaceAll(/^```.*?^```$/gms, '');
+    for (const [, a, b = ''] of text.matchAll(/\]\(([^)#\s]+)|<img src="([^"]+)"/g)) {
+      const target = a ?? b;
+      const file = target.replace(new RegExp(place), '');
+      if (file !== target) files.add(file);
+      const isThere =
+        file === target ? existsSync(join(folder, dirname(document), target)) : existsSync(file);
+      if (!file.startsWith('http') && !isThere) broken.push(`${document}: ${target}`);
+    }
+  }
+  return { broken, files: [...files] };
+}
+
 /** A sentence of documents that speak of the sources. */
 const AS_IN_A_CHECKOUT =
   'Files are named as in a checkout: the package has `src` compiled, as `lib`, and no tests.';
@@ -197,28 +223,11 @@ describe('the package', () => {
       const filter = (path: string) => !path.slice(installed.installed.length).includes('node_modules');
       await cp(installed.installed, folder.path, { recursive: true, filter });
       makePublishable(folder.path, { repository });
-      const broken: string[] = [];
-      const elsewhere = new Set<string>();
-      for (const file of await readdir(folder.path, { recursive: true })) {
-        if (!file.endsWith('.md')) continue;
-        // Code may look like a link.
-        const text = readFileSync(join(folder.path, file), 'utf8').replaceAll(/^```.*?^```$/gms, '');
-        const targets = [...text.matchAll(/\]\(([^)#\s]+)|<img src="([^"]+)"/g)].map(
-          ([, a, b = '']) => a ?? b,
-        );
-        for (const target of targets)
-          if (target.startsWith('https://forge.example/')) elsewhere.add(target);
-          else if (!target.startsWith('http') && !existsSync(join(folder.path, dirname(file), target)))
-            broken.push(`${file}: ${target}`);
-      }
+      const { broken, files } = await linksIn(folder.path, repository);
       expect(broken).toEqual([]);
-      const place = new RegExp(`^${repository}/(?:blob|raw)/v${ours.version}/`);
-      const files = [...elsewhere].map((target) => target.replace(place, ''));
-      expect(files.filter((file) => !existsSync(file))).toEqual([]);
       if (repository !== undefined) expect(files).toContain('docs/images/light.png');
-      const published = JSON.parse(readFileSync(join(folder.path, 'package.json'), 'utf8'));
-      expect(Object.keys(published)).not.toContain('scripts');
-      expect(Object.keys(published)).not.toContain('devDependencies');
+      const published = manifestIn(folder.path);
+      expect(OF_DEVELOPMENT.filter((field) => field in published)).toEqual([]);
       expect(published.dependencies).toEqual(ours.dependencies);
       expect([published.repository?.url, published.bugs?.url]).toEqual(
         repository === undefined ? [undefined, undefined] : [`git+${repository}.git`, `${repository}/issues`],
@@ -461,6 +470,30 @@ describe('the package', () => {
   });
 });
 
+it.for(['client', 'graphiql'])(
+  'the package of clients/%s is published with what it exports, and documents that lead to files that are there',
+  async (name) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-client-'));
+    await run('npm', ['pack', '--pack-destination', folder.path, `./clients/${name}`]);
+    const tarball = join(folder.path, `country-graph-${name}-${ours.version}.tgz`);
+    expect(await packingProblems(tarball)).toEqual([]);
+    expect((await stat(tarball)).size).toBeLessThan(6_000_000);
+    await run('tar', ['xzf', tarball, '-C', folder.path]);
+    const unpacked = join(folder.path, 'package');
+    const repository = 'https://forge.example/team/country-graph';
+    makePublishable(unpacked, { repository }, `clients/${name}`);
+    expect((await linksIn(unpacked, repository)).broken).toEqual([]);
+    const published = manifestIn(unpacked);
+    expect([...OF_DEVELOPMENT, 'dependencies'].filter((field) => field in published)).toEqual([]);
+    expect(published.repository.directory).toBe(`clients/${name}`);
+    expect(await readdir(unpacked)).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist']));
+    if (name === 'graphiql')
+      expect(await readdir(join(unpacked, 'dist'))).toEqual(
+        expect.arrayContaining(['LICENCES.txt', 'assets', 'index.html']),
+      );
+  },
+);
+
 describe('an old Node', () => {
   it('an old Node is told what is needed, in one sentence', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-old-'));
@@ -501,7 +534,6 @@ describe('the command', () => {
       ['package-lock.json', '{}'],
       ['schema/root.graphql', ''],
       ['src/cli/main.ts', 'console.log("sources")'],
-      ['src/graphiql/main.tsx', ''],
       ['lib/program/main.cjs', 'console.log("built")'],
     ] as const) {
       await mkdir(dirname(at(file)), { recursive: true });
@@ -512,8 +544,6 @@ describe('the command', () => {
       (await run(process.execPath, [at('bin/country-graph.cjs'), 'help'])).stdout.trim();
     expect(await runs()).toBe('built');
     const [later, latest] = [new Date(Date.now() + 60_000), new Date(Date.now() + 120_000)];
-    await utimes(at('src/graphiql/main.tsx'), later, later);
-    expect(await runs()).toBe('built');
     await utimes(at('src/cli'), later, later);
     expect(await runs()).toBe('sources');
     await utimes(at('lib/program/main.cjs'), latest, latest);
@@ -533,7 +563,8 @@ describe.skipIf(!existsSync('.git'))('a release', () => {
     const git = (...args: string[]) => run('git', ['-C', folder.path, ...args]);
     await run('git', ['clone', '--quiet', '--no-hardlinks', '.', folder.path]);
     await linkPackages(resolve('.'), folder.path);
-    await symlink(resolve('dist'), join(folder.path, 'dist'));
+    for (const built of ['dist', 'clients/graphiql/dist'])
+      await symlink(resolve(built), join(folder.path, built));
     await git('config', 'user.name', 'A test');
     await git('config', 'user.email', 'a@test.invalid');
     const commit = async (changes: Readonly<Record<string, string>>) => {
@@ -566,7 +597,8 @@ describe.skipIf(!existsSync('.git'))('a release', () => {
     const { stdout } = await release();
     const [major, minor] = ours.version.split('.').map(Number);
     const next = `${major}.${minor + 1}.0`;
-    for (const file of [`country-graph-${next}.tgz`, `country-graph-client-${next}.tgz`, 'sbom.json'])
+    const packages = ['', '-client', '-graphiql'].map((name) => `country-graph${name}-${next}.tgz`);
+    for (const file of [...packages, 'sbom.json'])
       expect(stdout).toMatch(new RegExp(`^[\\da-f]{64} {2}${file.replaceAll('.', '\\.')}$`, 'm'));
     const changed = [...stdout.matchAll(/^ (\S+) +\| /gm)].map(([, file]) => file);
     expect(changed).toEqual([
@@ -575,6 +607,8 @@ describe.skipIf(!existsSync('.git'))('a release', () => {
       'CHANGELOG.md',
       'README.md',
       'clients/client/package.json',
+      'clients/graphiql/package-lock.json',
+      'clients/graphiql/package.json',
       'docker/kubernetes/kustomization.yaml',
       'docs/operating.md',
       'docs/released.graphql',

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 /** Folders with dependencies of their own. */
 const WITH_LOCKS = new Set([
-  'src/graphiql',
+  'clients/graphiql',
   'bench/peers',
   'test/federation',
   'test/readers',

@@ -81,7 +81,7 @@ describe('numbers that are derived', () => {
     ];
     // Loaded without its types, which are those of a page.
     const { measured } = await import(
-      String(new URL('../../src/graphiql/chart/measured.ts', import.meta.url))
+      String(new URL('../../clients/graphiql/src/chart/measured.ts', import.meta.url))
     );
     const picture = { lines: [{ points }], unit: 'USD' };
     const shown = (measure: string) => measured(picture, { measure, base: 2020 }).lines[0].points[1].value;

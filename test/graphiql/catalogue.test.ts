@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { literalAt, variableAt } from '../../src/graphiql/catalogue/literals.ts';
-import { searched } from '../../src/graphiql/catalogue/search.ts';
+import { literalAt, variableAt } from '../../clients/graphiql/src/catalogue/literals.ts';
+import { searched } from '../../clients/graphiql/src/catalogue/search.ts';
 import { hasChromium } from '../support/chromium.ts';
 import {
   openCatalogue,

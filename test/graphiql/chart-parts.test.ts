@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { listsIn } from '../../src/graphiql/chart/answer-lists.ts';
-import { codeOf, nameOf } from '../../src/graphiql/chart/countries.ts';
-import { placedLabels, placedNames } from '../../src/graphiql/chart/labels.ts';
-import { fullNumber, shortNumber, shortRange, yearsOf } from '../../src/graphiql/chart/numbers.ts';
-import { outlines } from '../../src/graphiql/outlines.ts';
+import { listsIn } from '../../clients/graphiql/src/chart/answer-lists.ts';
+import { codeOf, nameOf } from '../../clients/graphiql/src/chart/countries.ts';
+import { placedLabels, placedNames } from '../../clients/graphiql/src/chart/labels.ts';
+import { fullNumber, shortNumber, shortRange, yearsOf } from '../../clients/graphiql/src/chart/numbers.ts';
+import { outlines } from '../../clients/graphiql/src/outlines.ts';
 
 describe('labels of dots', () => {
   const within = { left: 0, right: 200, top: 0, bottom: 200 };

@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from 'axe-core';
 import { describe, expect, it } from 'vitest';
-import { countryEdit } from '../../src/graphiql/chart/country-edit.ts';
+import { countryEdit } from '../../clients/graphiql/src/chart/country-edit.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { drawAs, newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 

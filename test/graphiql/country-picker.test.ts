@@ -1,10 +1,10 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { neighboursOf, REGIONS } from '../../src/graphiql/chart/country-groups.ts';
-import { SAMPLES } from '../../src/graphiql/samples.ts';
-import { linkTo } from '../../src/graphiql/share/link.ts';
-import { LESSONS } from '../../src/graphiql/tabs.ts';
+import { neighboursOf, REGIONS } from '../../clients/graphiql/src/chart/country-groups.ts';
+import { SAMPLES } from '../../clients/graphiql/src/samples.ts';
+import { linkTo } from '../../clients/graphiql/src/share/link.ts';
+import { LESSONS } from '../../clients/graphiql/src/tabs.ts';
 import { countries } from '../../src/sandbox/catalogue/countries.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openCatalogue, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { csvOf, readableTableOf, tableOf, wideTableOf } from '../../src/graphiql/chart/csv.ts';
-import { type Figure, figuresIn } from '../../src/graphiql/chart/figures.ts';
-import { coloured, momentOf, picturesOf } from '../../src/graphiql/chart/picture.ts';
+import { csvOf, readableTableOf, tableOf, wideTableOf } from '../../clients/graphiql/src/chart/csv.ts';
+import { type Figure, figuresIn } from '../../clients/graphiql/src/chart/figures.ts';
+import { coloured, momentOf, picturesOf } from '../../clients/graphiql/src/chart/picture.ts';
 import { openProgram } from '../support/program.ts';
 
 const FIGURE: Figure = {

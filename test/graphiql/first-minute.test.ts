@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SAMPLES } from '../../src/graphiql/samples.ts';
-import { LESSONS } from '../../src/graphiql/tabs.ts';
+import { SAMPLES } from '../../clients/graphiql/src/samples.ts';
+import { LESSONS } from '../../clients/graphiql/src/tabs.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { pane, run, scenesOfGraphiql, side, tab, written } from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';

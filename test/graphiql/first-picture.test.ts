@@ -1,6 +1,6 @@
 import type { Request } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { createStandIn } from '../../src/graphiql/stand-in.ts';
+import { createStandIn } from '../../clients/graphiql/src/stand-in.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openCatalogue, pane, scenesOfGraphiql, side, written } from '../support/graphiql.ts';
 

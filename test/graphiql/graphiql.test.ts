@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from 'axe-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LESSONS } from '../../src/graphiql/tabs.ts';
+import { LESSONS } from '../../clients/graphiql/src/tabs.ts';
 import { hasChromium } from '../support/chromium.ts';
 import {
   openCatalogue,

@@ -1,8 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Kind, parse, print, type TypeNode } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { figuresIn } from '../../src/graphiql/chart/figures.ts';
-import { COUNTRY_FIELDS, FIGURE_FIELDS, withNeededFields } from '../../src/graphiql/chart/needed-fields.ts';
+import { figuresIn } from '../../clients/graphiql/src/chart/figures.ts';
+import {
+  COUNTRY_FIELDS,
+  FIGURE_FIELDS,
+  withNeededFields,
+} from '../../clients/graphiql/src/chart/needed-fields.ts';
 import { openProgram } from '../support/program.ts';
 
 const MANY = 'observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true)';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Answer, Arrival } from '../../src/graphiql/answer.ts';
-import { arrivalsIn, grownBy, type Part } from '../../src/graphiql/parts.ts';
+import type { Answer, Arrival } from '../../clients/graphiql/src/answer.ts';
+import { arrivalsIn, grownBy, type Part } from '../../clients/graphiql/src/parts.ts';
 import { ACCEPTS, canonical } from '../defer/parts.ts';
 import { openProgram, type Program } from '../support/program.ts';
 

@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core';
 import { buildSchema } from 'graphql';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nameFrom, publishCommand, withDefaults } from '../../src/graphiql/share/publish-words.ts';
+import { nameFrom, publishCommand, withDefaults } from '../../clients/graphiql/src/share/publish-words.ts';
 import { openFiles } from '../address/publishing.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Look, PLAIN } from '../../src/graphiql/chart/plain-look.ts';
-import { seenAsText, seenOf } from '../../src/graphiql/share/seen-text.ts';
+import { type Look, PLAIN } from '../../clients/graphiql/src/chart/plain-look.ts';
+import { seenAsText, seenOf } from '../../clients/graphiql/src/share/seen-text.ts';
 
 /** Another choice than the usual one, of everything that a picture has. */
 const CHOSEN: Look = {

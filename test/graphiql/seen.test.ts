@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { sharedIn } from '../../src/graphiql/share/link.ts';
+import { sharedIn } from '../../clients/graphiql/src/share/link.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { drawAs, scenesOfGraphiql } from '../support/graphiql.ts';
 

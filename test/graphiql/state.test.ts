@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { linkTo } from '../../src/graphiql/share/link.ts';
-import { LESSONS } from '../../src/graphiql/tabs.ts';
+import { linkTo } from '../../clients/graphiql/src/share/link.ts';
+import { LESSONS } from '../../clients/graphiql/src/tabs.ts';
 import { hasChromium } from '../support/chromium.ts';
 import {
   answered,

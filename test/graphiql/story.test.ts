@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { figuresIn } from '../../src/graphiql/chart/figures.ts';
-import type { Shown } from '../../src/graphiql/chart/notes.ts';
-import { picturesOf } from '../../src/graphiql/chart/picture.ts';
-import type { Look } from '../../src/graphiql/chart/plain-look.ts';
-import { PLAIN } from '../../src/graphiql/chart/plain-look.ts';
-import { drawnOf, inWords, shownAs } from '../../src/graphiql/chart/shown.ts';
-import { storyOf } from '../../src/graphiql/chart/story.ts';
+import { figuresIn } from '../../clients/graphiql/src/chart/figures.ts';
+import type { Shown } from '../../clients/graphiql/src/chart/notes.ts';
+import { picturesOf } from '../../clients/graphiql/src/chart/picture.ts';
+import type { Look } from '../../clients/graphiql/src/chart/plain-look.ts';
+import { PLAIN } from '../../clients/graphiql/src/chart/plain-look.ts';
+import { drawnOf, inWords, shownAs } from '../../clients/graphiql/src/chart/shown.ts';
+import { storyOf } from '../../clients/graphiql/src/chart/story.ts';
 
 type Rows = Readonly<Record<string, readonly (readonly [year: number, value: number, period?: string])[]>>;
 

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { csvOf, tsvOf } from '../../src/graphiql/chart/csv.ts';
-import { filtered } from '../../src/graphiql/chart/rows.ts';
+import { csvOf, tsvOf } from '../../clients/graphiql/src/chart/csv.ts';
+import { filtered } from '../../clients/graphiql/src/chart/rows.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { run, saved, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Figure } from '../../src/graphiql/chart/figures.ts';
-import { momentOf } from '../../src/graphiql/chart/picture.ts';
-import { endNames, timeTicks } from '../../src/graphiql/chart/time-axis.ts';
+import type { Figure } from '../../clients/graphiql/src/chart/figures.ts';
+import { momentOf } from '../../clients/graphiql/src/chart/picture.ts';
+import { endNames, timeTicks } from '../../clients/graphiql/src/chart/time-axis.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from 'axe-core';
 import { describe, expect, it } from 'vitest';
-import { mendedQuery, mendedVariables } from '../../src/graphiql/mended.ts';
+import { mendedQuery, mendedVariables } from '../../clients/graphiql/src/mended.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ranked, writtenTable } from '../../src/graphiql/chart/written-table.ts';
+import { ranked, writtenTable } from '../../clients/graphiql/src/chart/written-table.ts';
 
 const written = (columns: readonly string[], ...rows: (string | number | null)[][]) => {
   const { textOf, areNumbers } = writtenTable({ columns, rows });

@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { withScope, withYears } from '../../src/graphiql/chart/operation-edit.ts';
+import { withScope, withYears } from '../../clients/graphiql/src/chart/operation-edit.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { drawAs, newTab, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
 

@@ -97,9 +97,9 @@ async function runStep(command: string, stage: readonly Step[]): Promise<void> {
   // Takes the installed packages at hand.
   const modules = join(image, 'node_modules');
   if (command === 'npm ci --ignore-scripts') return symlink(resolve('node_modules'), modules);
-  if (command === 'npm ci --prefix src/graphiql') {
-    if (!existsSync('src/graphiql/node_modules')) return void (await shell(command));
-    return symlink(resolve('src/graphiql/node_modules'), join(image, 'src/graphiql/node_modules'));
+  if (command === 'npm ci --prefix clients/graphiql') {
+    if (!existsSync('clients/graphiql/node_modules')) return void (await shell(command));
+    return symlink(resolve('clients/graphiql/node_modules'), join(image, 'clients/graphiql/node_modules'));
   }
   expect(command).toBe('npm ci --omit=dev --ignore-scripts');
   // Reads from npm the packages that it would add, if the lock file fits the package at all.

@@ -8,6 +8,7 @@ const COPIED = [
   'bench',
   'bin',
   'clients/client',
+  'clients/graphiql',
   'codegen.ts',
   'docs',
   'package.json',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listsIn } from '../../src/graphiql/chart/answer-lists.ts';
-import { csvOf, tableOf } from '../../src/graphiql/chart/csv.ts';
+import { listsIn } from '../../clients/graphiql/src/chart/answer-lists.ts';
+import { csvOf, tableOf } from '../../clients/graphiql/src/chart/csv.ts';
 import { openProgram } from '../support/program.ts';
 
 describe('files of GraphiQL', () => {

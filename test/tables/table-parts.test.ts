@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { csvOf } from '../../clients/graphiql/src/chart/csv.ts';
 import { servicesOf } from '../../src/gateway/adapted-plugin.ts';
 import type { Kernel } from '../../src/gateway/plugin.ts';
-import { csvOf } from '../../src/graphiql/chart/csv.ts';
 import { createPersisted } from '../../src/graphql/request/persisted.ts';
 import type { GatewayRequest } from '../../src/graphql/request/requests.ts';
 import { type GatewayResponse, WrittenBody } from '../../src/graphql/request/responses.ts';
