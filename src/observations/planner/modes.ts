@@ -49,45 +49,18 @@ interface ModeLimits extends CoverLimits {
   readonly overfetchRows: number;
 }
 
-/** Beyond this number of ranges, calls are estimated from rows alone. */
+/** Beyond this number of pairs, calls are estimated from rows alone, since covering them takes long. */
 const MANY = 250;
 
-/** Many ranges are taken to save calls if they have less than this share of the rows of whole series. */
-const WORTHWHILE_SHARE = 0.9;
-
-/** Null if the service takes no years. */
-type RowsWithin = ((years: YearRange) => RowsOf) | null;
-
-function callsFor(rows: number, { maxRows }: ModeLimits): number {
-  return Math.ceil(rows / maxRows);
+function* countingCalls({ pairs, rowsOf }: PlanPart, limits: CoverLimits): Steps<number> {
+  if (pairs.length > MANY) return leastCalls({ pairs, rowsOf }, limits);
+  return (yield* covering(pairs, limits, rowsOf)).length;
 }
 
-/** Capped for each pair at what a call brings. */
-function rowsOf(pairs: readonly Pair[], rows: RowsOf, { maxRows }: ModeLimits): number {
-  return sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
-}
-
-/** By rows alone, since covering them takes long; null if whole series take about as few calls. */
-function chooseByRows(
-  ranges: readonly RangeOfPair[],
-  alternative: ModePlan,
-  limits: ModeLimits,
-  { seriesRows, rowsWithin }: { seriesRows: RowsOf; rowsWithin: NonNullable<RowsWithin> },
-): ModePlan | null {
-  const wholeRows = rowsOf(
-    ranges.map(({ pair }) => pair),
-    seriesRows,
-    limits,
-  );
-  let best: ModePlan | null = null;
-  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE, limits);
-  for (const grouped of groupings(ranges)) {
-    const calls = sum(
-      grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years), limits), limits)),
-    );
-    if (calls < bestCalls) [best, bestCalls] = [{ ...alternative, ranges: grouped }, calls];
-  }
-  return best;
+/** By rows alone, of a pair as many as a call brings. */
+function leastCalls({ pairs, rowsOf }: Pick<PlanPart, 'pairs' | 'rowsOf'>, { maxRows }: CoverLimits): number {
+  const rows = pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rowsOf(countryCode, metricKey)));
+  return Math.ceil(sum(rows) / maxRows);
 }
 
 /** A pair whose whole series is demanded is only in `series`, which answers its other demands. */
@@ -131,7 +104,7 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
 }
 
 /** All ranges by their common span, so that they share calls, or each by itself. */
-function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
+function groupings(ranges: readonly RangeOfPair[], others: ModePlan): readonly ModePlan[] {
   const byName = Map.groupBy(ranges, ({ years }) => nameOfYears(years));
   const planOf = (years: YearRange, some: readonly RangeOfPair[]) => ({
     years,
@@ -139,7 +112,8 @@ function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
   });
   const apart = [...byName.values()].map((some) => planOf((some[0] as RangeOfPair).years, some));
   const span = spanOf(ranges.map(({ years }) => years));
-  return byName.size === 1 || span === null ? [apart] : [[planOf(span, ranges)], apart];
+  const together = byName.size === 1 || span === null ? [] : [[planOf(span, ranges)]];
+  return [...together, apart].map((grouped) => ({ ...others, ranges: grouped }));
 }
 
 /** Apart, or everything as series. */
@@ -163,19 +137,6 @@ function* choosingWhole(
   const rowsTogether = sum(togetherCover.map((r) => expectedRows(r, seriesRows)));
   const isCheaper = togetherCover.length < latestCover.length + seriesCover.length;
   return isCheaper && rowsTogether - rowsApart <= limits.overfetchRows ? together : apart;
-}
-
-function* countingCalls(
-  plan: ModePlan,
-  limits: CoverLimits,
-  seriesRows: RowsOf,
-  rowsWithin: NonNullable<RowsWithin>,
-): Steps<number> {
-  let calls = 0;
-  for (const { pairs, rowsOf } of partsOf(plan, () => seriesRows, rowsWithin)) {
-    calls += (yield* covering(pairs, limits, rowsOf)).length;
-  }
-  return calls;
 }
 
 export interface PlanPart {
@@ -234,36 +195,24 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   const { learned } = planning;
   const { seriesRows } = learned;
   const limits = { ...limitsOf(planning), overfetchRows: planning.overfetchRows };
-  const rowsWithin: RowsWithin = mayNameYears(learned.facts())
-    ? (years) => learned.rowsWithin(widened(years))
-    : null;
   const wanted = wantedOf(demands);
-  const all = new Map([
-    ...wanted.series,
-    ...[...wanted.ranges].map(([key, { pair }]) => [key, pair] as const),
-  ]);
+  const all = new Map(wanted.series);
+  for (const [key, { pair }] of wanted.ranges) all.set(key, pair);
   const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
-  if (rowsWithin === null || wanted.ranges.size === 0) return whole;
+  if (wanted.ranges.size === 0 || !mayNameYears(learned.facts())) return whole;
 
   const alternative = yield* choosingWhole(wanted, limits, seriesRows);
-  const ranges = [...wanted.ranges.values()];
-  if (ranges.length > MANY) {
-    const choice = chooseByRows(ranges, alternative, limits, { seriesRows, rowsWithin });
-    return choice ?? whole;
+  const rowsWithin = (years: YearRange) => learned.rowsWithin(widened(years));
+  let [best, fewest] = [whole, Number.POSITIVE_INFINITY];
+  for (const plan of [...groupings([...wanted.ranges.values()], alternative), whole]) {
+    const parts = partsOf(plan, () => seriesRows, rowsWithin);
+    // Whole series may take as many. Long ones are expensive to count.
+    const most = plan === whole ? fewest : fewest - 1;
+    if (sum(parts.map((part) => leastCalls(part, limits))) > most) continue;
+    let calls = 0;
+    for (const part of parts) calls += yield* countingCalls(part, limits);
+    if (calls <= most) [best, fewest] = [plan, calls];
   }
-  const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
-  // Ranges that fit one call beat longer whole series, whose calls are expensive to count.
-  const isWholeLong = callsFor(rowsOf(whole.series, seriesRows, limits), limits) > 1;
-  if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
-  const plans: [ModePlan, number][] = [];
-  for (const grouped of groupings(ranges)) {
-    const plan = { ...alternative, ranges: grouped };
-    const calls = yield* counting(plan);
-    if (calls === 1) return plan;
-    plans.push([plan, calls]);
-  }
-  let [best, bestCalls] = [whole, yield* counting(whole)];
-  for (const [plan, calls] of plans) if (calls < bestCalls) [best, bestCalls] = [plan, calls];
   return best;
 }
 
