@@ -5,7 +5,7 @@ import { heapBytes } from '../support/heap.ts';
 
 /**
  * Length of each campaign: `FUZZ_RUNS` of each, or `FUZZ_SECONDS` for all of them together; a dozen runs if neither is
- * given, and 12 seconds in the campaigns of CI. `FUZZ_SEED` repeats a campaign by the seed that it printed.
+ * given, and 12 seconds in CI. `FUZZ_SEED` repeats a campaign by the seed that it printed.
  */
 const CAMPAIGNS = 6;
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 12);

@@ -1,6 +1,6 @@
 /**
- * The number of random cases to run: all with `DRAWS=all`, as in the campaigns of CI (`npm run test:drawn`), otherwise few, so
- * that `npm test` takes less than three minutes.
+ * The number of random cases to run: all with `DRAWS=all`, as in CI and by `npm run test:drawn`, otherwise few, so that
+ * `npm test` takes less than four minutes.
  */
 export function draws(all: number, few = Math.ceil(all / 5)): number {
   return process.env.DRAWS === 'all' ? all : few;
