@@ -1,4 +1,4 @@
-import type { PluginDefinition } from './gateway/plugin.ts';
+import type { PluginDefinition } from './plugin/definition.ts';
 import { absences } from './plugins/absences/plugin.ts';
 import { availability } from './plugins/availability/plugin.ts';
 import { batches } from './plugins/batches/plugin.ts';

@@ -1,6 +1,6 @@
 import { createGateway } from '../gateway/gateway.ts';
 import type { GatewayParts } from '../gateway/gateway-parts.ts';
-import { type ComposedGateway, definePlugin } from '../gateway/plugin.ts';
+import type { ComposedGateway } from '../gateway/plugin.ts';
 
 /**
  * Opens a gateway for a command that needs more of it than the library hands out.
@@ -8,11 +8,9 @@ import { type ComposedGateway, definePlugin } from '../gateway/plugin.ts';
  */
 export async function openComposed(parts: GatewayParts, documents: readonly string[] = []) {
   const { promise: composed, resolve: compose } = Promise.withResolvers<ComposedGateway>();
-  const command = definePlugin({
-    name: 'command',
-    settings: {},
-    open: () => ({ documents, start: compose }),
+  const { stop } = await createGateway({
+    ...parts,
+    own: [...(parts.own ?? []), { documents, start: compose }],
   });
-  const { stop } = await createGateway({ ...parts, plugins: [...(parts.plugins ?? []), command] });
   return { gateway: await composed, stop };
 }

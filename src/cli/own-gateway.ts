@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { PluginDefinition } from '../gateway/plugin.ts';
 import { type Explained, explained, priceIn } from '../graphql/request/own-requests.ts';
+import type { PluginDefinition } from '../plugin/definition.ts';
 import { messageOf } from '../shared/errors.ts';
 import { CommandError } from './formats.ts';
 

@@ -5,7 +5,7 @@ import { loadSqlite } from '../cache/sqlite-file.ts';
 import { packing } from '../cache/unpacked-store.ts';
 import type { Config } from '../config/config.ts';
 import { createGateway } from '../gateway/gateway.ts';
-import { type CommandHost, definePlugin } from '../gateway/plugin.ts';
+import type { CommandHost } from '../gateway/plugin.ts';
 import { nameInStore } from '../keys/tenant-cache.ts';
 import { timeless } from '../observations/cached-ranges.ts';
 import type { CommandKey } from '../plugin/definition.ts';
@@ -45,14 +45,9 @@ export async function openRecording(
       // Everything is asked for once.
       cacheTtlSeconds: Number.POSITIVE_INFINITY,
     };
-    const bearer = definePlugin({
-      name: 'the key of a record',
-      settings: {},
-      open: () => (key === undefined ? null : { keys: () => inNameOf(`Bearer ${key}`) }),
-    });
+    const own = key === undefined ? [] : [{ keys: () => inNameOf(`Bearer ${key}`) }];
     const log = createLog('warn');
-    const parts = { config, plugins: [bearer, ...plugins], upstreamUrl, observer: log };
-    const gateway = await createGateway(parts);
+    const gateway = await createGateway({ config, plugins, own, upstreamUrl, observer: log });
     const server = createServer({ config, gateway, metrics: createMetrics(), log, demoKeys: null });
     const { url } = await server.listen();
     return { url, drain: () => server.drain(), values: () => valuesIn(database), close };

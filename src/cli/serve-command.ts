@@ -1,7 +1,7 @@
 import { readConfig } from '../config/config.ts';
 import { remarkOnBudget } from '../config/memory-budget.ts';
 import { files } from '../gateway/files-view.ts';
-import type { PluginDefinition } from '../gateway/plugin.ts';
+import type { PluginDefinition } from '../plugin/definition.ts';
 import { ownVersion } from '../shared/own-version.ts';
 import type { ProgramPlugins } from './named-plugins.ts';
 import type { Program } from './serve.ts';

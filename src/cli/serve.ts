@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { MB, processBudgetMb } from '../config/memory-budget.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Observer, RunFile } from '../gateway/gateway-parts.ts';
-import type { PluginDefinition } from '../gateway/plugin.ts';
+import type { PluginDefinition } from '../plugin/definition.ts';
 import type { Log } from '../server/log.ts';
 import { watchMemory } from '../server/memory-watch.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../server/metrics.ts';

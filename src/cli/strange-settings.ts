@@ -1,6 +1,6 @@
 import { type Config, readConfig, settingNamesOf } from '../config/config.ts';
 import { remarksOnSettings } from '../config/remarks.ts';
-import type { PluginDefinition } from '../gateway/plugin.ts';
+import type { PluginDefinition } from '../plugin/definition.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

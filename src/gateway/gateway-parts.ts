@@ -2,10 +2,11 @@ import type { StoreOutage } from '../cache/outage.ts';
 import type { Config } from '../config/config.ts';
 import type { OperationEvent } from '../graphql/request/operation-events.ts';
 import type { FiguresParts } from '../observations/client.ts';
+import type { PluginDefinition } from '../plugin/definition.ts';
 import type { Attempt } from '../service/attempt.ts';
 import type { Clock } from '../shared/async/clock.ts';
 import type { openSchema } from './open-schema.ts';
-import type { PluginDefinition } from './plugin.ts';
+import type { Plugin } from './plugin.ts';
 
 export interface Observer {
   operation(event: OperationEvent): void;
@@ -33,6 +34,8 @@ export interface GatewayParts {
   readonly config: Config;
   /** The same as for `readConfig`. */
   readonly plugins?: readonly PluginDefinition[];
+  /** The program's own, which need no views: the outermost. */
+  readonly own?: readonly Plugin[];
   readonly upstreamUrl: string;
   readonly observer: Observer;
   readonly clock?: Clock;

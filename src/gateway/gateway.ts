@@ -13,13 +13,14 @@ import { PlainRequests } from '../graphql/request/plain-requests.ts';
 import { PreparedOperations } from '../graphql/request/prepared-operations.ts';
 import { openRunning } from '../graphql/request/running.ts';
 import { printSdl } from '../graphql/schema/sdl.ts';
+import type { PluginHost } from '../plugin/definition.ts';
 import { ownBuild, ownVersion } from '../shared/own-version.ts';
 import { files } from './files-view.ts';
 import type { GatewayParts, Observer } from './gateway-parts.ts';
 import { openSchema, subgraphIn } from './open-schema.ts';
 import { openClocks, openStores, type Stores } from './open-stores.ts';
 import { type OpenedPlugins, openPlugins } from './opened-plugins.ts';
-import type { ComposedGateway, Plugin, PluginHost } from './plugin.ts';
+import type { ComposedGateway, Plugin } from './plugin.ts';
 import { composeService, openService } from './service-means.ts';
 
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
@@ -27,7 +28,7 @@ export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 /** Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts) {
   const clocks = openClocks(parts.clock);
-  const plugins = await openPlugins(parts.plugins ?? [], hostOf(parts, clocks));
+  const plugins = await openPlugins(parts, hostOf(parts, clocks));
   const { composed, gateway } = await composeGateway(parts, clocks, plugins).catch(async (error: unknown) => {
     await plugins.close();
     throw error;
@@ -180,7 +181,6 @@ function hostOf(
   { clock: { now }, elapsed }: ReturnType<typeof openClocks>,
 ): PluginHost {
   return {
-    config,
     now,
     elapsed,
     problem: observer.problem,

@@ -1,23 +1,17 @@
 import type { GraphQLSchema } from 'graphql';
-import { ConfigError } from '../config/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import type { OfflineMode } from '../graphql/request/callers.ts';
 import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
-import type { Plugin as ByEntrance, PluginHttp } from '../plugin/definition.ts';
+import type { PluginDefinition, PluginHost, PluginHttp } from '../plugin/definition.ts';
 import type { PromiseOrValue } from '../shared/async/turns.ts';
 import { within } from '../shared/async/within.ts';
 import { messageOf } from '../shared/errors.ts';
 import { FileError } from '../shared/text-files.ts';
 import { adapted } from './adapted-plugin.ts';
-import {
-  type ComposedGateway,
-  type Kernel,
-  type Plugin,
-  type PluginDefinition,
-  PluginError,
-  type PluginHost,
-} from './plugin.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { type ComposedGateway, type Kernel, type Plugin, PluginError } from './plugin.ts';
 
 /** Bound of `beforeStop` of all plugins. */
 const LEAVING_MS = 2_000;
@@ -27,13 +21,15 @@ const LEAVING_MS = 2_000;
  * @throws ConfigError naming the plugin that can't be opened, or that needs another which isn't on
  */
 export async function openPlugins(
-  definitions: readonly PluginDefinition[],
+  { config, plugins: definitions = [], own = [] }: Pick<GatewayParts, 'config' | 'plugins' | 'own'>,
   host: PluginHost,
 ): Promise<OpenedPlugins> {
   const opening = await Promise.allSettled(
-    definitions.map((definition) => naming(definition.name, 'opened', () => opened(definition, host))),
+    definitions.map((definition) =>
+      naming(definition.name, 'opened', () => opened(definition, config, host)),
+    ),
   );
-  const byName = new Map<string, Plugin>();
+  const byName = new Map(own.map((plugin, i) => [`the program's own ${i}`, plugin]));
   for (const [i, { name }] of definitions.entries()) {
     const one = opening[i];
     if (one?.status === 'fulfilled' && one.value !== null) byName.set(name, one.value);
@@ -57,12 +53,13 @@ export async function openPlugins(
   throw new ConfigError(lines.join('\n'));
 }
 
-async function opened({ name, contract, open }: PluginDefinition, host: PluginHost): Promise<Plugin | null> {
-  const settings = host.config.plugins[name] as never;
-  if (contract === undefined) return (await open(settings, host)) as Plugin | null;
-  const { config: _, ...view } = host;
-  const plugin = await open(settings, view as PluginHost);
-  return plugin === null ? null : adapted(plugin as ByEntrance);
+async function opened(
+  { name, open }: PluginDefinition,
+  { plugins }: Config,
+  host: PluginHost,
+): Promise<Plugin | null> {
+  const plugin = await open(plugins[name] as never, host);
+  return plugin === null ? null : adapted(plugin);
 }
 
 /**

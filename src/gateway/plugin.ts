@@ -4,7 +4,6 @@
  * that its settings switch off is not opened, and nothing of it is loaded but its definition.
  */
 import type { GraphQLSchema } from 'graphql';
-import type { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { LiveMeans } from '../graphql/live/live-parts.ts';
 import type { CallerOf } from '../graphql/request/callers.ts';
@@ -14,12 +13,7 @@ import type { GatewayRequest } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
-import type {
-  PluginDefinition as ByEntrance,
-  PluginHost as HostByEntrance,
-  Plugin as PluginByEntrance,
-  PluginServices,
-} from '../plugin/definition.ts';
+import type { Plugin as ByEntrance, PluginDefinition, PluginServices } from '../plugin/definition.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Call, Send } from '../service/call.ts';
 import type { Sending } from '../service/sending.ts';
@@ -28,17 +22,6 @@ import type { PromiseOrValue } from '../shared/async/turns.ts';
 /** The failure of a plugin at the start, whose message names it. */
 export class PluginError extends Error {
   override readonly name = 'PluginError';
-}
-
-/** A definition by the entrance (`src/plugin`), or of the program itself. */
-export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape>
-  extends Omit<ByEntrance<Shape>, 'contract' | 'open'> {
-  /** Set by the entrance: then `open` goes by its contract. */
-  readonly contract?: number;
-  open(
-    settings: z.output<z.ZodObject<Shape>>,
-    host: PluginHost,
-  ): PromiseOrValue<Plugin | PluginByEntrance | null>;
 }
 
 export interface CommandHost {
@@ -52,16 +35,9 @@ export interface CommandHost {
   }>;
 }
 
-export interface PluginHost extends HostByEntrance {
-  readonly config: Config;
-}
-
 /** A plugin of one gateway, as stages of the kernel take it. */
 export interface Plugin
-  extends Pick<
-    PluginByEntrance,
-    'documents' | 'metrics' | 'offline' | 'http' | 'beforeStop' | 'close' | 'api'
-  > {
+  extends Pick<ByEntrance, 'documents' | 'metrics' | 'offline' | 'http' | 'beforeStop' | 'close' | 'api'> {
   /** Types, fields of its own types and of others, and the routes that they ask. */
   readonly schema?: readonly SchemaPart[];
   request?(next: HandleRequest, kernel: Kernel): HandleRequest;
@@ -119,13 +95,4 @@ export interface Holder {
   readonly isUnproven: boolean;
   /** True if the gateway has issued the key, which many visitors may share. */
   readonly isIssued: boolean;
-}
-
-/** Types a definition by the shape of its settings. */
-export function definePlugin<const Shape extends z.ZodRawShape>(
-  definition: Omit<PluginDefinition<Shape>, 'contract' | 'open'> & {
-    open(settings: z.output<z.ZodObject<Shape>>, host: PluginHost): PromiseOrValue<Plugin | null>;
-  },
-): PluginDefinition<Shape> {
-  return definition;
 }

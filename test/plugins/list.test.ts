@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PluginDefinition } from '../../src/gateway/plugin.ts';
+import type { PluginDefinition } from '../../src/plugin/definition.ts';
 import { plugins } from '../../src/plugins.ts';
 import { openProgram, type Program } from '../support/program.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { type ComposedGateway, definePlugin } from '../../src/gateway/plugin.ts';
+import { definePlugin, type StartedServices } from '../../src/plugin/index.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { begin, open, REFRESHED } from '../live/live.ts';
 import { openProgram } from '../support/program.ts';
@@ -48,7 +48,7 @@ const request = (body: object) => ({
 it('a stop has two instants: subscribers leave first, and connections to the service are closed last', async () => {
   await using service = await openGated('/v1/indicators');
   const log: string[] = [];
-  let gateway: ComposedGateway | undefined;
+  let gateway: StartedServices | undefined;
   const ends = definePlugin({
     name: 'ends',
     settings: {},

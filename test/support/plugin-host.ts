@@ -3,13 +3,13 @@ import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { files } from '../../src/gateway/files-view.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { openPlugins } from '../../src/gateway/opened-plugins.ts';
-import type { PluginDefinition } from '../../src/gateway/plugin.ts';
+import type { PluginDefinition } from '../../src/plugin/definition.ts';
 
 /** Opens plugins without a gateway around them. */
 export function openAlone(definitions: readonly PluginDefinition[], env: Readonly<Record<string, string>>) {
   const config = readConfig(env, definitions);
-  return openPlugins(definitions, {
-    config,
+  const parts = { config, plugins: definitions };
+  return openPlugins(parts, {
     now: Date.now,
     elapsed: () => performance.now(),
     problem(error) {

@@ -39,7 +39,8 @@ export async function openFilling(
     });
     const { gateway, stop } = await openComposed({
       config,
-      plugins: [...plugins, pace.plugin],
+      plugins,
+      own: [pace.plugin],
       upstreamUrl: service.url,
       clock,
       observer: {

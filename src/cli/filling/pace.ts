@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ComposedGateway, definePlugin, type PluginDefinition } from '../../gateway/plugin.ts';
+import type { ComposedGateway, Plugin } from '../../gateway/plugin.ts';
 import type { PlanLimits, QuotaRecord } from '../../keys/ledger.ts';
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Payer } from '../../service/payer.ts';
@@ -99,38 +99,34 @@ export function createPace({ clock, plan, leave, path, onCall, onSpent }: PacePa
     return new Failure('MONTHLY_QUOTA_EXCEEDED', `${words} ${next}`, { resetsAt: monthResetsAt });
   }
 
-  const plugin: PluginDefinition = definePlugin({
-    name: 'pace of a fill',
-    settings: {},
-    open: () => ({
-      start(gateway) {
-        service = gateway.service;
-      },
-      // The service has not answered such a request, and counts none.
-      attempt: () => ({
-        onStatus(status) {
-          if (status === 429) agreed += 1;
-        },
-      }),
-      call: (next) => (call, sending) => {
-        const send = async () => {
-          if (stopped === null) await agree();
-          if (stopped !== null) throw stopped;
-          if (!call.isPublic) await room(sending.caller.tenant);
-          before = agreed;
-          const payer = bounded(sending.payer);
-          return next(call, { ...sending, payer, waitDeadlineMs: clock.now() + WAIT_MS });
-        };
-        let before: number | null = null;
-        const answered = last.then(send);
-        const failed = (error: unknown) => {
-          if (error instanceof Failure && error.code === 'UNAUTHENTICATED') stopped ??= error;
-        };
-        last = answered.catch(failed).then(() => stored(before === null ? 0 : before - agreed));
-        return answered;
+  const plugin: Plugin = {
+    start(gateway) {
+      service = gateway.service;
+    },
+    // The service has not answered such a request, and counts none.
+    attempt: () => ({
+      onStatus(status) {
+        if (status === 429) agreed += 1;
       },
     }),
-  });
+    call: (next) => (call, sending) => {
+      const send = async () => {
+        if (stopped === null) await agree();
+        if (stopped !== null) throw stopped;
+        if (!call.isPublic) await room(sending.caller.tenant);
+        before = agreed;
+        const payer = bounded(sending.payer);
+        return next(call, { ...sending, payer, waitDeadlineMs: clock.now() + WAIT_MS });
+      };
+      let before: number | null = null;
+      const answered = last.then(send);
+      const failed = (error: unknown) => {
+        if (error instanceof Failure && error.code === 'UNAUTHENTICATED') stopped ??= error;
+      };
+      last = answered.catch(failed).then(() => stored(before === null ? 0 : before - agreed));
+      return answered;
+    },
+  };
 
   return {
     plugin,

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Config } from '../../config/config.ts';
 import { ALLOCATOR, heapGrowthFlag, heapSizeFlags, processBudgetMb } from '../../config/memory-budget.ts';
 import type { RunFile } from '../../gateway/gateway-parts.ts';
-import type { PluginDefinition } from '../../gateway/plugin.ts';
+import type { PluginDefinition } from '../../plugin/definition.ts';
 import type { Log, standardError } from '../../server/log.ts';
 import { createSummedMetrics, type MetricsSnapshot } from '../../server/metrics.ts';
 import { systemClock } from '../../shared/async/clock.ts';
