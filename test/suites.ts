@@ -40,6 +40,7 @@ export const PROGRAMS = [
   'test/graphiql/deferred.test.ts',
   'test/graphiql/first-minute.test.ts',
   'test/graphiql/first-picture.test.ts',
+  'test/graphiql/foreign.test.ts',
   'test/graphiql/graphiql.test.ts',
   'test/graphiql/large-answer.test.ts',
   'test/graphiql/layout.test.ts',

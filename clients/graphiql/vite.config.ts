@@ -75,7 +75,7 @@ function lightTidying(): Plugin {
 }
 
 /**
- * Serves the first screen with the page, and has the page ask at once for the scripts that answer its
+ * Has the page bring the style of the first screen, and ask at once for the scripts that answer its
  * questions and draw: its own script would ask for them after it has come and run, a round trip later. Sheets
  * come after the first screen, which waits for none.
  */
@@ -105,7 +105,7 @@ function opening(): Plugin {
           one.type === 'chunk' && isNeeded(one.fileName) ? [...(one.viteMetadata?.importedCss ?? [])] : [],
         );
         return {
-          html: html.replace('<!--opening-->', () => openingMarkup()),
+          html,
           tags: [
             { tag: 'style', children: style, injectTo: 'head' },
             ...[...files]
@@ -132,6 +132,14 @@ const tag = (
   injectTo,
 });
 
+/** What the gateway's page has in place of parts of the package's: it begins with questions to ask. */
+const OURS: Readonly<Record<string, string>> = {
+  '<title>GraphiQL</title>':
+    '<meta name="description" content="Explore figures of 54 African countries, and what each question costs." />\n    <title>Country Graph</title>',
+  '<!--opening-->': openingMarkup(),
+  'needs JavaScript.': 'needs JavaScript. <a href="../schema.graphql">The schema</a> does not.',
+};
+
 /**
  * Writes the pages for the gateway, where each file that they ask for is compressed, so that nothing is compressed while somebody
  * waits. Browsers take Brotli, so the gateway has no other form of it.
@@ -144,7 +152,12 @@ function forGateway(): Plugin {
       mkdirSync(join(OF_GATEWAY, 'assets'), { recursive: true });
       for (const name of globSync('assets/*', { cwd: OUT }))
         writeFileSync(join(OF_GATEWAY, `${name}.br`), brotliCompressSync(readFileSync(join(OUT, name))));
-      for (const name of ['index.html', LICENCES.fileName]) cpSync(join(OUT, name), join(OF_GATEWAY, name));
+      cpSync(join(OUT, LICENCES.fileName), join(OF_GATEWAY, LICENCES.fileName));
+      const page = Object.entries(OURS).reduce(
+        (text, [from, to]) => text.replace(from, () => to),
+        readFileSync(join(OUT, 'index.html'), 'utf8'),
+      );
+      writeFileSync(join(OF_GATEWAY, 'index.html'), page);
     },
   };
 }

@@ -29,6 +29,7 @@ function samples(): Plugin {
 export default defineConfig({
   root: fileURLToPath(new URL('./', import.meta.url)),
   logLevel: 'error',
+  publicDir: false,
   plugins: [samples()],
   build: {
     outDir: join(OF_GATEWAY, 'pages'),

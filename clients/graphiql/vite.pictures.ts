@@ -46,6 +46,7 @@ const ROOT = fileURLToPath(new URL('./', import.meta.url));
 export default defineConfig({
   root: ROOT,
   logLevel: 'error',
+  publicDir: false,
   plugins: [africa(), withFonts()],
   ssr: { noExternal: true, external: ['@resvg/resvg-wasm'] },
   build: {

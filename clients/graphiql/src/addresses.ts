@@ -2,10 +2,17 @@
 const HERE: string = import.meta.url;
 
 /**
- * The gateway's own address, with a slash at its end: scripts are in `graphiql/assets/` below it, at any path that a proxy serves
- * it. A name and a password that stood in the address of the page are no part of it, since `fetch` takes no such address.
+ * Addresses above these scripts, with a slash at their ends: scripts are in `graphiql/assets/` of a gateway, at any path that a
+ * proxy serves it at. A name and a password that stood in the address of the page are no part of them, since `fetch` takes no
+ * such address.
  */
-export const GATEWAY: string = (() => {
-  const { protocol, host, pathname } = new URL('../../', HERE);
+function above(path: string): string {
+  const { protocol, host, pathname } = new URL(path, HERE);
   return `${protocol}//${host}${pathname}`;
-})();
+}
+
+/** The folder of the page. */
+export const PAGE = above('../');
+
+/** The gateway's own address, if it is one that serves the page. */
+export const GATEWAY = above('../../');

@@ -32,13 +32,13 @@ export interface Warning {
   readonly didYouMean?: readonly string[];
 }
 
-/** Cost of an operation, as `extensions.upstream` tells it. */
+/** Cost of an operation, as `extensions.upstream` tells it. Another endpoint than ours may tell the calls alone. */
 export interface Upstream {
   readonly calls: number;
-  readonly byRoute: Readonly<Record<string, number>>;
-  readonly shared: number;
-  readonly cached: number;
-  readonly naive: number;
+  readonly byRoute?: Readonly<Record<string, number>>;
+  readonly shared?: number;
+  readonly cached?: number;
+  readonly naive?: number;
   readonly stale?: readonly {
     readonly route: string;
     readonly code: string;
@@ -51,13 +51,12 @@ export interface Upstream {
 /** Price of an operation, as `extensions.explain` tells it. */
 export interface Explained {
   readonly calls: number;
-  readonly least: number;
-  readonly most: number;
-  readonly byRoute: Readonly<Record<string, number>>;
-  readonly cached: number;
-  readonly naive: number;
-  readonly limit: number;
-  readonly plan: readonly { readonly route: string; readonly target: string; readonly cached: boolean }[];
+  readonly naive?: number;
+  readonly least?: number;
+  readonly most?: number;
+  readonly cached?: number;
+  readonly limit?: number;
+  readonly plan?: readonly { readonly route: string; readonly target: string; readonly cached: boolean }[];
 }
 
 export interface Answer {

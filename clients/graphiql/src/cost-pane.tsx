@@ -3,6 +3,7 @@ import { Fragment, useEffect, useState } from 'react';
 import type { Explained, Upstream } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { fullNumber } from './chart/numbers.ts';
+import { endpoint } from './endpoint.ts';
 import { type Exchange, lastExchange, nameIn } from './exchange.ts';
 import { refusal } from './refusal.ts';
 import { send } from './send.ts';
@@ -34,7 +35,7 @@ export function CostPane() {
       <h2>Last operation</h2>
       {upstream === undefined ? <p>{withoutBill(exchange)}</p> : <Cost upstream={upstream} />}
       <Explain />
-      <QuotaView />
+      {endpoint().isOurs && <QuotaView />}
     </>
   );
 }
@@ -47,7 +48,7 @@ function withoutBill(exchange: Exchange | null): string {
 }
 
 function Cost({
-  upstream: { calls, byRoute, shared, cached, naive, stale = [] },
+  upstream: { calls, byRoute = {}, shared, cached, naive = 0, stale = [] },
 }: {
   readonly upstream: Upstream;
 }) {
@@ -64,10 +65,18 @@ function Cost({
       </p>
       <Routes byRoute={byRoute} />
       <dl>
-        <dt>answers from the cache</dt>
-        <dd>{cached}</dd>
-        <dt>shared with other operations</dt>
-        <dd>{shared}</dd>
+        {cached !== undefined && (
+          <>
+            <dt>answers from the cache</dt>
+            <dd>{cached}</dd>
+          </>
+        )}
+        {shared !== undefined && (
+          <>
+            <dt>shared with other operations</dt>
+            <dd>{shared}</dd>
+          </>
+        )}
       </dl>
       {stale.length > 0 && (
         <>
@@ -169,13 +178,12 @@ function Explain() {
           <>
             <p data-explained={explained.calls}>
               <strong>{explained.calls}</strong> {explained.calls === 1 ? 'call' : 'calls'} would be sent
-              {explained.least < explained.most &&
-                ` (at least ${explained.least}, at most ${explained.most})`}
-              ; the gateway allows {explained.limit}. {fullNumber(explained.cached)}{' '}
-              {explained.cached === 1 ? 'answer is' : 'answers are'} in the cache.
+              {boundsOf(explained)}.{' '}
+              {explained.cached !== undefined &&
+                `${fullNumber(explained.cached)} ${explained.cached === 1 ? 'answer is' : 'answers are'} in the cache.`}
             </p>
             <ol className="plan">
-              {explained.plan.map(({ target, cached }) => (
+              {(explained.plan ?? []).map(({ target, cached }) => (
                 <li key={`${target} ${cached}`}>
                   <code>
                     <Target text={target} />
@@ -189,6 +197,12 @@ function Explain() {
       </div>
     </section>
   );
+}
+
+/** What the calls may be, and are allowed to be, as far as that is told. */
+function boundsOf({ least = 0, most = 0, limit }: Explained): string {
+  const range = least < most ? ` (at least ${least}, at most ${most})` : '';
+  return limit === undefined ? range : `${range}; the gateway allows ${limit}`;
 }
 
 /** The address of a call, with places between its items at which a line may end. */

@@ -12,6 +12,7 @@ import { Words } from './words.tsx';
 const OWN_CODES: Readonly<Record<string, string>> = {
   NOT_REACHED: 'Nothing answered.',
   CUT_OFF: 'The connection broke before all of the answer was there.',
+  UNKNOWN: 'The error has no code.',
   NOT_GRAPHQL: 'Something answered, but not the gateway.',
 };
 
@@ -86,6 +87,7 @@ function Retry({ error: { extensions = {} }, code }: { readonly error: GraphErro
   if (retryAt !== null) return <Countdown until={retryAt} />;
   if (resetsAt !== null)
     return <p>They come back on {instantInUtc(resetsAt)}: before, asking again makes no sense.</p>;
+  if (extensions.retryable === undefined) return null;
   return (
     <p>{extensions.retryable === true ? 'Asking again may help.' : 'Asking again as it is will not help.'}</p>
   );

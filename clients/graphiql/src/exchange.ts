@@ -3,6 +3,7 @@ import { type Answer, type Arrival, isLong } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
+import { endpoint } from './endpoint.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import { shownOf } from './long-answer.tsx';
 import type { Operation } from './operation.ts';
@@ -92,7 +93,7 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
   const key = apiKey.get();
   const headers = { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...given };
   const documentId = trustedIdOf(operation.query);
-  const needed = documentId === null ? withNeededFields(operation.query, operation.operationName) : null;
+  const needed = neededFor(operation);
   const query = needed?.query ?? operation.query;
   let status: LiveStatus = { tab, state: 'waiting', events: 0, at: null, words: '' };
   const tell = (more: Partial<LiveStatus>) => {
@@ -195,6 +196,10 @@ async function run(
   show();
 }
 
+/** Adds nothing if only operations of a list run, or the schema is another. */
+const neededFor = ({ query, operationName }: Operation) =>
+  trustedIdOf(query) === null && endpoint().isOurs ? withNeededFields(query, operationName) : null;
+
 type Arrived = Omit<Arrival, 'answer'> & {
   readonly exchange: Pick<Exchange, 'operation' | 'answer' | 'drawn'>;
 };
@@ -209,9 +214,7 @@ async function* arrivalsOf(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): AsyncGenerator<Arrived> {
-  // Adds nothing if only operations of a list run.
-  const isTrusted = trustedIdOf(operation.query) !== null;
-  const needed = isTrusted ? null : withNeededFields(operation.query, operation.operationName);
+  const needed = neededFor(operation);
   if (needed !== null) {
     let isRefused = false;
     for await (const arrival of sendInParts({ ...operation, query: needed.query }, headers, signal)) {

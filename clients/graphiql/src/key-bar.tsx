@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { apiKey, isPersistent, keepKey } from './api-key.ts';
+import { endpoint } from './endpoint.ts';
 import { refusal } from './refusal.ts';
 import type { Settings } from './settings.ts';
 import { useStore } from './store.ts';
@@ -24,7 +25,7 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
       <button type="button" className="skip" onClick={focusRun}>
         Skip to Run
       </button>
-      <h1>Country Graph</h1>
+      <h1>{endpoint().title}</h1>
       <button
         type="button"
         className="key-toggle"

@@ -1,14 +1,12 @@
 import { createClient, NetworkError } from 'graphql-sse';
 import { type Answer, noAnswer } from './answer.ts';
 import { parsedOperation, responseKey } from './chart/document.ts';
+import { endpoint } from './endpoint.ts';
 import type { Operation } from './operation.ts';
-import { ENDPOINT } from './settings.ts';
 
 /*
  * Subscriptions, over server-sent events. Loaded with the first one that is run.
  */
-
-const STREAM = `${ENDPOINT}/stream`;
 
 export interface Listening {
   /** The operation as sent: its text, or the identifier of a trusted one. */
@@ -22,7 +20,7 @@ export interface Listening {
 
 export function listen({ sent, headers, signal, onEvent, onEnd }: Listening): void {
   const client = createClient({
-    url: STREAM,
+    url: `${endpoint().url}/stream`,
     headers: { ...headers },
     // Tries no more by itself: changes since then would be missing from the picture.
     retryAttempts: 0,

@@ -13,6 +13,7 @@ import { useCompletion } from './catalogue/completion.ts';
 import { useStrongColours } from './editor-colours.ts';
 import { useWaysOut } from './editor-keys.ts';
 import { loadCharts, useEditorInTime, useLateEditor } from './editor-loading.ts';
+import { endpoint } from './endpoint.ts';
 import { fetcher } from './exchange.ts';
 import { KeyBar } from './key-bar.tsx';
 import { mendMarkup } from './mended-markup.ts';
@@ -60,6 +61,7 @@ function App({ settings }: { readonly settings: Settings }) {
           </GraphiQL.Footer>
           <Editors />
           {isTrustedOnly ? <ReadOnly /> : <Writing />}
+          {!isTrustedOnly && endpoint().isOurs && <Completing />}
         </GraphiQL>
       </main>
     </>
@@ -71,6 +73,7 @@ function App({ settings }: { readonly settings: Settings }) {
  * would change while the operation runs, and History takes such an operation for a new one.
  */
 function tabsFor({ trusted }: Settings) {
+  if (!endpoint().isOurs) return [{ query: '', variables: '', headers: '' }];
   if (trusted === null) return LESSONS.map(({ query }) => ({ query, variables: '', headers: '' }));
   return trusted.slice(0, 1).map((document) => ({ query: document.text, variables: variablesFor(document) }));
 }
@@ -95,9 +98,13 @@ function EarlyText() {
 
 /** Helps to write operations, if they may be written. */
 function Writing() {
-  useCompletion();
   useSharedTab();
   useOpening();
+  return null;
+}
+
+function Completing() {
+  useCompletion();
   return null;
 }
 

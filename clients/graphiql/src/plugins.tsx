@@ -4,6 +4,7 @@ import { HISTORY_PLUGIN } from 'graphiql';
 import type { ComponentType, ReactNode } from 'react';
 import { CataloguePane } from './catalogue/catalogue-pane.tsx';
 import { DocumentsPane } from './documents-pane.tsx';
+import { endpoint } from './endpoint.ts';
 import { useFocusHandedOn } from './focus.ts';
 import { LessonsPane } from './lessons-pane.tsx';
 import type { Settings } from './settings.ts';
@@ -31,8 +32,9 @@ HISTORY_PLUGIN.content = () => (
   </>
 );
 
-/** The panes at the left. If only some operations may run, those that help to write others are left out. */
+/** The panes at the left. Those that help with what may not run, or isn't there, are left out. */
 export function pluginsFor({ trusted }: Settings): GraphiQLPlugin[] {
+  if (!endpoint().isOurs) return [BUILDER, HISTORY_PLUGIN];
   if (trusted === null) return [LESSONS, CATALOGUE, BUILDER, HISTORY_PLUGIN];
   const documents = pane('Documents', 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6', () => (
     <DocumentsPane documents={trusted} />

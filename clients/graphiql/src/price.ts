@@ -1,5 +1,6 @@
 import type { Explained } from './answer.ts';
 import { operationTypeIn } from './chart/document.ts';
+import { endpoint } from './endpoint.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
 
@@ -9,6 +10,7 @@ export async function explained(
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Explained | null> {
+  if (!endpoint().explains) return null;
   // Asks nothing while somebody writes, nor of a subscription.
   if (operationTypeIn(operation.query, operation.operationName) !== 'query') return null;
   const { extensions } = await send(operation, { 'x-explain': '1', ...headers }, signal);

@@ -3,6 +3,7 @@ import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect } from 'r
 import { picturesIn } from './chart/drawable.ts';
 import { CostPane } from './cost-pane.tsx';
 import { loadCharts } from './editor-loading.ts';
+import { endpoint } from './endpoint.ts';
 import { ErrorsPane } from './errors-pane.tsx';
 import { type Exchange, lastExchange, shownTab, showTab, titleOf } from './exchange.ts';
 import { shownSide, useFocusHandedOn } from './focus.ts';
@@ -30,6 +31,13 @@ const SIDES: readonly { readonly name: Side; readonly title: string }[] = [
   { name: 'errors', title: 'Errors' },
 ];
 
+/** The sides that there are. Only figures of Country Graph are drawn. */
+function sidesFor(narrow: boolean) {
+  const { isOurs, explains } = endpoint();
+  const isThere = { query: narrow, answer: true, picture: isOurs, cost: explains, errors: true };
+  return SIDES.filter(({ name }) => isThere[name]);
+}
+
 /**
  * Results of the operation in the tab that is shown: its answer, a picture of it, its cost and its errors.
  */
@@ -38,7 +46,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const wide = useStore(isWide);
   const chosen = useStore(side);
   const narrow = useNarrow();
-  const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
+  const shown = sidesFor(narrow).some(({ name }) => name === chosen) ? chosen : 'answer';
   const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
   const isBegun = useIsBegun() || exchange !== null;
   useScrollThrough();
@@ -186,7 +194,7 @@ function useRunWhenOpen(id: string): void {
 function usePictureFirst(exchange: Exchange | null): void {
   useEffect(() => {
     if (exchange === null || isSideChosen.get() || side.get() !== 'answer') return;
-    void picturesIn(exchange).then((pictures) => {
+    void (endpoint().isOurs ? picturesIn(exchange) : Promise.resolve([])).then((pictures) => {
       if (isSideChosen.get() || side.get() !== 'answer') return;
       const isDrawn = pictures.some(({ kind }) => kind !== 'values');
       const { data, errors = [] } = exchange.answer;
@@ -214,7 +222,7 @@ interface SidesProps {
 function Sides({ shown, narrow, exchange }: SidesProps) {
   const errors = exchange?.answer.errors?.length ?? 0;
   const warnings = exchange?.answer.extensions?.warnings?.length ?? 0;
-  const sides = SIDES.filter(({ name }) => narrow || name !== 'query');
+  const sides = sidesFor(narrow);
   // The picture may take the place of the answer while somebody is at its tab.
   useEffect(() => {
     if (document.activeElement?.matches('.side[aria-selected="false"]')) shownSide()?.focus();

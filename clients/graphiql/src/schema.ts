@@ -1,5 +1,6 @@
 import { buildASTSchema, type IntrospectionQuery, introspectionFromSchema, parse } from 'graphql';
 import { GATEWAY } from './addresses.ts';
+import { endpoint } from './endpoint.ts';
 
 /** Address of the schema for callers who may not ask for it by GraphQL, since only trusted documents run. */
 const SDL = `${GATEWAY}schema.graphql`;
@@ -15,6 +16,7 @@ interface Introspected {
 export async function loadSchema(introspect: () => Promise<Introspected>): Promise<Introspected> {
   const answer = await introspect();
   if (isIntrospection(answer.data)) return { data: orderly(answer.data) };
+  if (!endpoint().isOurs) return answer;
   const response = await fetch(SDL).catch(() => null);
   if (response?.ok !== true) return answer;
   const schema = buildASTSchema(parse(await response.text()), { assumeValidSDL: true });

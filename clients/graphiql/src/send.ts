@@ -1,9 +1,9 @@
 import { type Answer, type Arrival, cutOff, isLong, noAnswer } from './answer.ts';
 import { apiKey } from './api-key.ts';
+import { endpoint } from './endpoint.ts';
 import { noteOffline } from './offline.ts';
 import type { Operation } from './operation.ts';
 import { noteRefusal } from './refusal.ts';
-import { ENDPOINT } from './settings.ts';
 import { trustedIdOf } from './trusted.ts';
 import { nextTurn } from './turns.ts';
 
@@ -108,7 +108,7 @@ async function responseTo(
     ...(signal === undefined ? {} : { signal }),
   };
   try {
-    return await fetch(ENDPOINT, request);
+    return await fetch(endpoint().url, request);
   } catch (error) {
     if (signal?.aborted === true) throw error;
     return null;

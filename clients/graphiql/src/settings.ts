@@ -1,11 +1,12 @@
 import type { NamedSource } from '../../../src/shared/source-names.ts';
-import { GATEWAY } from './addresses.ts';
+import { GATEWAY, PAGE } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
+import { setEndpoint } from './endpoint.ts';
 import { offerLive } from './live-status.ts';
 import { setAttribution, setSourceNames } from './source-names.ts';
 import { pageUrlOf, setPages, setPublicDocuments, setTrusted, type TrustedDocument } from './trusted.ts';
 
-/** Facts that the server tells the page about itself. */
+/** Facts that the gateway tells the page about itself. */
 export interface Settings {
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
@@ -15,18 +16,30 @@ export interface Settings {
   readonly trusted: readonly TrustedDocument[] | null;
 }
 
-export const ENDPOINT = `${GATEWAY}graphql`;
+/** Settings of a page whose server is no gateway: `index.d.ts` describes them. */
+interface OfAnother {
+  readonly endpoint: string;
+  readonly title?: string;
+  readonly explains?: boolean;
+}
 
 let loaded: Promise<Settings> | undefined;
 
-/** Loads the server's facts, once a page. */
+/** Loads the settings, once a page. */
 export function loadSettings(): Promise<Settings> {
   loaded ??= loadedSettings();
   return loaded;
 }
 
 async function loadedSettings(): Promise<Settings> {
-  const settings = (await load('settings')) as Pick<Settings, 'demoKeys' | 'hasOffline'> & {
+  const told = await load('settings');
+  if (isOfAnother(told)) {
+    const { endpoint, title = 'GraphiQL', explains = false } = told;
+    setEndpoint({ url: new URL(endpoint, PAGE).href, title, explains, isOurs: false });
+    document.title = title;
+    return { demoKeys: null, hasOffline: false, trusted: null };
+  }
+  const settings = told as Pick<Settings, 'demoKeys' | 'hasOffline'> & {
     readonly isTrustedOnly: boolean;
     readonly isLive: boolean;
     readonly sourceNames: Readonly<Record<string, NamedSource>>;
@@ -51,8 +64,10 @@ async function loadedSettings(): Promise<Settings> {
   return { demoKeys, hasOffline, trusted };
 }
 
+const isOfAnother = (told: unknown): told is OfAnother => Object.hasOwn(told as object, 'endpoint');
+
 async function load(name: string): Promise<unknown> {
-  const response = await fetch(`${GATEWAY}graphiql/${name}.json`);
+  const response = await fetch(`${PAGE}${name}.json`);
   if (!response.ok) throw new Error(`The gateway answered ${response.status}.`);
   return response.json();
 }

@@ -1,6 +1,7 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { apiKey } from './api-key.ts';
+import { endpoint } from './endpoint.ts';
 import { nameIn } from './exchange.ts';
 import { ABOUT, OF_SANDBOX, QUESTIONS } from './opening/questions.ts';
 import type { Operation } from './operation.ts';
@@ -13,12 +14,30 @@ import { SETTLED_MS } from './turns.ts';
 import { variablesIn } from './variables.ts';
 import { side } from './view.ts';
 
-/** An introduction with questions to ask and their price, before the first operation of a tab is run. */
-export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
-  const { run, setVisiblePlugin } = useGraphiQLActions();
+/** What the first operation of a tab is, and its price, before it is run. */
+export function StartPane({ settings }: { readonly settings: Settings }) {
+  const { run } = useGraphiQLActions();
   const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
   const isFollowed = useStore(followed) === query;
   if (isFollowed) return <Followed />;
+  return (
+    <>
+      {endpoint().isOurs && <Introduction settings={settings} />}
+      <h2>What stands in the editor</h2>
+      <p>
+        <button type="button" className="primary" onClick={() => void run()}>
+          Run this operation
+        </button>{' '}
+        <span className="hint">or Ctrl-Enter in the editor</span>
+      </p>
+      {endpoint().explains && <Price />}
+    </>
+  );
+}
+
+/** What is behind this, and questions to ask. */
+function Introduction({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
+  const { setVisiblePlugin } = useGraphiQLActions();
   return (
     <>
       <h2>What is this?</h2>
@@ -45,14 +64,6 @@ export function StartPane({ settings: { demoKeys, trusted } }: { readonly settin
           : this gateway runs trusted documents alone, {trusted.length} in all.
         </p>
       )}
-      <h2>What stands in the editor</h2>
-      <p>
-        <button type="button" className="primary" onClick={() => void run()}>
-          Run this operation
-        </button>{' '}
-        <span className="hint">or Ctrl-Enter in the editor</span>
-      </p>
-      <Price />
     </>
   );
 }
@@ -102,7 +113,7 @@ function Followed() {
           Run this operation
         </button>
       </p>
-      <Price />
+      {endpoint().explains && <Price />}
     </section>
   );
 }
@@ -129,7 +140,7 @@ function Price() {
   const shown = useStore(side);
   const [said, setSaid] = useState<string>('');
   useEffect(() => {
-    if (key === '') {
+    if (key === '' && endpoint().isOurs) {
       setSaid('Give your API key above first: the price depends on what is cached for it.');
       return;
     }
@@ -166,8 +177,9 @@ const UNPRICED = "The service behind this counts calls. This operation can't be 
 async function price(operation: Operation, signal: AbortSignal): Promise<string> {
   const plan = await explained(operation, signal);
   if (plan === null) return UNPRICED;
-  const saved = plan.naive > plan.calls ? `, instead of ${plan.naive} if each field fetched for itself` : '';
+  const { naive = 0 } = plan;
+  const saved = naive > plan.calls ? `, instead of ${naive} if each field fetched for itself` : '';
   return plan.calls === 0
     ? 'The service behind this counts calls. This operation takes none: all that it asks for is cached.'
-    : `The service behind this counts calls. This operation takes ${callsOf(plan)}${saved}; asked again soon, none.`;
+    : `The service behind this counts calls. This operation takes ${callsOf(plan)}${saved}${endpoint().isOurs ? '; asked again soon, none' : ''}.`;
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { namesIn } from '../../../../src/shared/source-names.ts';
 import { messageOf } from '../answer.ts';
+import { endpoint } from '../endpoint.ts';
 import { send } from '../send.ts';
 import { loadSettings } from '../settings.ts';
 import { setCachedNames, sourceOf } from '../source-names.ts';
@@ -136,7 +137,7 @@ function useDescriptions(keys: string) {
   const price = usePrice(mayAsk && descriptions === null ? written : null, undefined);
   useEffect(() => {
     loadSettings().then(
-      ({ trusted }) => setMayAsk(trusted === null),
+      ({ trusted }) => setMayAsk(trusted === null && endpoint().isOurs),
       () => {},
     );
   }, []);

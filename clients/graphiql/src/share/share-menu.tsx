@@ -2,10 +2,10 @@ import { DropdownMenu, useGraphiQL } from '@graphiql/react';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { picturesIn } from '../chart/drawable.ts';
 import type { Picture } from '../chart/picture.ts';
+import { endpoint } from '../endpoint.ts';
 import { lastExchange, nameIn, shownTab, titleOf } from '../exchange.ts';
 import { looks } from '../looks.ts';
 import type { Operation } from '../operation.ts';
-import { ENDPOINT } from '../settings.ts';
 import { isAlike, publicDocumentOf, publicDocuments, trustedIdOf } from '../trusted.ts';
 import { variablesIn } from '../variables.ts';
 import { copied } from './clipboard.ts';
@@ -107,7 +107,7 @@ export function ShareMenu() {
     } catch {
       // A text that is no GraphQL yet has an answer of no known type.
     }
-    return asTypeScript(ENDPOINT, asked, type);
+    return asTypeScript(url, asked, type);
   }
 
   const shared = () => ({
@@ -115,6 +115,7 @@ export function ShareMenu() {
     variables: variableEditor?.getValue() ?? '',
     seen: seenAsText(seenIn(shownTab.get())),
   });
+  const { url, isOurs } = endpoint();
   const page = `${location.origin}${location.pathname}`;
   return (
     <div className="share">
@@ -125,12 +126,16 @@ export function ShareMenu() {
           <DropdownMenu.Item onSelect={() => void copy(LINK, linkTo(page, shared()))}>
             Copy link
           </DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => void embed()}>Copy embed</DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => void publish()}>Publish…</DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(ENDPOINT, operation()))}>
+          {isOurs && (
+            <>
+              <DropdownMenu.Item onSelect={() => void embed()}>Copy embed</DropdownMenu.Item>
+              <DropdownMenu.Item onSelect={() => void publish()}>Publish…</DropdownMenu.Item>
+            </>
+          )}
+          <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(url, operation()))}>
             Copy as curl
           </DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => void copy('fetch', asFetch(ENDPOINT, operation()))}>
+          <DropdownMenu.Item onSelect={() => void copy('fetch', asFetch(url, operation()))}>
             Copy as fetch
           </DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void copy('TypeScript', typeScript())}>
