@@ -158,7 +158,7 @@ export function createPlainGateway(upstreamUrl: string) {
         batchGate,
         effort,
         tickersLearned: { needsLimit: false },
-        learned: createLearned(Date.now),
+        learned: createLearned(),
       });
       const contextValue: GraphContext = {
         caller: sending.caller,

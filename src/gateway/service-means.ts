@@ -61,9 +61,9 @@ export function composeService(
   stores: Stores,
   { config, observer }: GatewayParts,
 ) {
-  const { clock, steadyNow: now, elapsed, tenantCache, inFlight, lookups } = stores;
+  const { clock, steadyNow: now, tenantCache, inFlight, lookups } = stores;
   const freshness = freshnessIn(config);
-  const learned = createLearned(elapsed);
+  const learned = createLearned();
   const ask = noteNamesStage(askService, learned);
   const entries = createObservationEntries(tenantCache);
   const sharedEntries = createObservationEntries(inFlight.cache ?? tenantCache, entries.several);

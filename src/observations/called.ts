@@ -9,6 +9,7 @@ import {
   cameFor,
   createDataCalls,
   type DataCalls,
+  isCutShort,
   type PairOutcome,
   type Refusal,
   type Rows,
@@ -100,8 +101,7 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
   const calls = createDataCalls({ learned, send: service.send, now: cache.now });
   const receive: RepairMeans['receive'] = (task, answer, sending) =>
     settlingFailures(task, async () => {
-      const isCut = calls.isCutShort(task, answer, sending);
-      if (isCut === false || !(await isCut)) return handOut(task, answer, sending, parts);
+      if (!isCutShort(task, answer)) return handOut(task, answer, sending, parts);
       return task.pairs.length === 0 ? NOT_WHOLE : cut(task, answer, sending, means);
     });
   const means: RepairMeans = { ...planning, ...cache, ask: service.ask, calls, receive };
@@ -166,7 +166,7 @@ function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
   const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
   const isStated = wouldShowCut(answer, learned.facts());
-  if (!isHeeded || !isStated) learned.learn({ yearsParam: 'ignored' });
+  if (!isHeeded || !isStated) learned.learn({ yearsParam: 'refused' });
   else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
   return isStated;
 }

@@ -7,7 +7,7 @@ import {
 } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { tracing } from '../service/trace.ts';
-import { type PromiseOrValue, timeSliced } from '../shared/async/turns.ts';
+import { timeSliced } from '../shared/async/turns.ts';
 import { excerpt, Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import { markOfSomeYears, noRows } from './absences.ts';
@@ -216,37 +216,33 @@ export function createDataCalls(parts: DataCallParts) {
 
   /** If the limit is refused, repeats the call with a lower one or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
-    const { mode, rectangle, years, arrived } = asked;
-    const askLimited = (most?: number) => ask({ mode, rectangle, limit: most, years, arrived }, sending);
+    const askLimited = (most?: number) => ask({ ...asked, limit: most }, sending);
     // Years may be the reason for a refusal, unless its message is about the limit alone.
-    const isForLimit = years === null ? mayBeForLimit : isForLimitAlone;
+    const isForLimit = asked.years === null ? mayBeForLimit : isForLimitAlone;
     const reply = await askLimited(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
     if (highest !== null) {
       const lower = await askLimited(highest);
       if (!lower.isRefused || !isForLimit(lower)) {
-        learned.learn({ maxRows: highest });
+        learned.learn({ limit: highest, maxRows: highest });
         return lower;
       }
     }
     const plain = await askLimited();
-    if (!plain.isRefused) {
-      learned.learn({ limitParam: 'refused' });
-      learned.learn({ refusedLimit: limit });
-    }
+    if (!plain.isRefused) learned.learn({ limitParam: 'refused' });
     return plain;
   }
 
   function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
-    const { limitParam, maxRows, defaultRows } = learned.facts();
-    if (limitParam === 'accepted') return maxRows;
+    const { limitParam, limit, defaultRows } = learned.facts();
+    if (limitParam === 'accepted') return limit;
     if (!mayTry || limitParam === 'refused') return undefined;
     const isKnown = (code: string, key: string) =>
       years === null ? learned.hasSeriesRows(code, key) : learned.hasRowsWithin(code, key, widened(years));
     const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
     const mayBeLong = rows >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
-    return mayBeLong ? maxRows : undefined;
+    return mayBeLong ? limit : undefined;
   }
 
   /**
@@ -264,34 +260,23 @@ export function createDataCalls(parts: DataCallParts) {
     return isAboutRowLimit(detail) || learned.facts().limitParam !== 'accepted';
   }
 
-  /**
-   * True if the total is higher than the rows received, or if as many rows came as a limit allows and nothing proves
-   * that there are no more. If it depends on whether the service heeds `limit`, a call finds out.
-   */
-  function isCutShort(
-    { mode, rectangle }: DataQuery,
-    { list, groups, limit, facts }: Rows,
-    sending: Sending,
-  ): PromiseOrValue<boolean> {
-    const { received, meta } = list;
-    const isEveryPairPresent = () =>
-      mode === 'latest' && pairsOf(rectangle).every((pair) => sentOf(groups, keyOfPair(pair)) > 0);
-    const looksCut = ({ totals, limitEffect }: Facts) => {
-      if (meta.total !== null && meta.total > received) return true;
-      if (meta.total !== null && totals === 'true') return false;
-      return isAtLimit(received, meta.limit, limit, limitEffect) && !isEveryPairPresent();
-    };
-    if (!looksCut(facts)) return false;
-    const isStated = (meta.total !== null && meta.total > received) || meta.limit !== null;
-    if (isStated || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
-    // A default page although `limit` is higher: there are no more rows only if the service heeds limits.
-    return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
-      learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
-      return looksCut(learned.facts());
-    });
-  }
+  return { ask, askFor };
+}
 
-  return { ask, askFor, isCutShort };
+/**
+ * True if the total is higher than the rows received, or if as many rows came as a limit allows and nothing proves
+ * that there are no more.
+ */
+export function isCutShort(
+  { mode, rectangle }: Pick<DataQuery, 'mode' | 'rectangle'>,
+  { list, groups, limit, facts: { totals } }: Rows,
+): boolean {
+  const { received, meta } = list;
+  if (meta.total !== null && meta.total > received) return true;
+  if (meta.total !== null && totals === 'true') return false;
+  const isEveryPairPresent = () =>
+    mode === 'latest' && pairsOf(rectangle).every((pair) => sentOf(groups, keyOfPair(pair)) > 0);
+  return isAtLimit(received, meta.limit, limit) && !isEveryPairPresent();
 }
 
 /** After a 404 that names nothing: fetches a figure that has arrived before, which shows whether the route works. */
@@ -312,17 +297,10 @@ export async function isRouteAnswering(
   }
 }
 
-/** True if as many rows came as the limit that the service states, or that it probably applied. */
-function isAtLimit(
-  received: number,
-  limit: number | null,
-  asked: number | undefined,
-  effect: Facts['limitEffect'],
-): boolean {
-  if (limit !== null) return received >= limit;
-  if (asked !== undefined && effect === 'heeded') return received >= asked;
-  const isAsLong = effect === 'unknown' && received === asked;
-  return received > 0 && (isAsLong || received === DEFAULT_MAX_ROWS);
+/** True if as many rows came as the limit that the service states; otherwise, as the one asked for, or a default page. */
+function isAtLimit(received: number, stated: number | null, asked: number | undefined): boolean {
+  if (stated !== null) return received >= stated;
+  return received > 0 && (received === asked || received === DEFAULT_MAX_ROWS);
 }
 
 function everyPair(

@@ -16,7 +16,7 @@ import { cellsOf, keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened }
 import { type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
-import { type Cut, fetchByYears, type SentRows, sentRows, totalBeyond } from './series-by-years.ts';
+import { type Cut, fetchByYears, sentRows, totalBeyond } from './series-by-years.ts';
 
 /** How often the rest of an answer is planned again: each time at least halves it. */
 const MAX_ROUNDS = 20;
@@ -33,7 +33,7 @@ export const completed: Repair['cut'] = async (task, answer, sending, means) => 
     return await complete(cut);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
-    learned.learn({ yearsParam: 'ignored' });
+    learned.learn({ yearsParam: 'refused' });
     return inWholeAgain();
   }
 };
@@ -105,12 +105,12 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
 /** @returns true if a higher limit may bring more rows */
 function learnCut(answer: Rows, learned: Learned): boolean {
   const { received, meta } = answer.list;
-  const { limitParam, limitEffect, defaultRows, maxRows } = learned.facts();
+  const { limitParam, defaultRows, maxRows } = learned.facts();
   const total = totalBeyond(answer);
   const isUnlimited = answer.limit === undefined;
   if (isUnlimited && total !== null) learned.learn({ defaultRows: Math.min(defaultRows, received) });
   const mayAskForMore = isUnlimited && limitParam !== 'refused';
-  const isLimitStated = total !== null || meta.limit !== null || limitEffect === 'ignored';
+  const isLimitStated = total !== null || meta.limit !== null;
   if (!mayAskForMore && isLimitStated) learned.learn({ maxRows: Math.min(maxRows, meta.limit ?? received) });
   return mayAskForMore;
 }
@@ -189,7 +189,7 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { mode, rectangle, pairs } = task;
   const { years, receivedAt } = answer;
-  const whole = mode === 'latest' ? null : ((await fetchByYears(cut)) ?? (await askForTotal(cut)));
+  const whole = mode === 'latest' ? null : await fetchByYears(cut);
   if (whole === null) throw incomplete(answer);
   const rows = putInOrder(whole.flatMap(({ figure }) => figure ?? []));
   for (const pair of pairsOf(rectangle)) {
@@ -198,21 +198,6 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   }
   settleAs(task, pairs, rows);
   return { rows: whole.length, isWhole: true };
-}
-
-/** The limit that was refused may have been higher than needed. */
-async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentRows | null> {
-  const { calls, learned } = means;
-  const { limitParam, refusedLimit } = learned.facts();
-  const total = totalBeyond(answer);
-  const isRefusing = limitParam === 'refused' || refusedLimit < Number.POSITIVE_INFINITY;
-  if (total === null || !isRefusing || total >= refusedLimit) return null;
-  const { mode, rectangle } = task;
-  const all = await calls.ask({ mode, rectangle, limit: total, years: answer.years }, sending);
-  if (all.isRefused) learned.learn({ refusedLimit: total });
-  if (all.isRefused || all.list.received < total) return null;
-  learned.learn({ maxRows: total });
-  return sentRows(all);
 }
 
 function rowsIn({ groups }: Rows, keys: ReadonlySet<string>): number {

@@ -1,7 +1,7 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import type { RepairMeans, Task } from './called.ts';
-import { isRouteAnswering, type Rows } from './data-calls.ts';
+import { isCutShort, isRouteAnswering, type Rows } from './data-calls.ts';
 import { isWithin, nameOfYears, type Pair, pairKey, widened, type YearRange } from './planner/demand.ts';
 
 const MAX_YEAR_CALLS = 200;
@@ -124,8 +124,8 @@ interface YearsReply {
 function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) {
   const { mode, rectangle, arrived } = task;
   const all = answer.years && widened(answer.years);
-  const { limitParam, maxRows } = learned.facts();
-  const limit = limitParam === 'accepted' ? maxRows : undefined;
+  const { limitParam, limit: highest } = learned.facts();
+  const limit = limitParam === 'accepted' ? highest : undefined;
   const asked = new Map<string, YearsReply>();
   let isUseless = false;
 
@@ -141,7 +141,7 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
     if (part.isRefused) return part.outcome instanceof Error ? null : { rows: [], isCut: false };
     const rows = sentRows(part);
     const isHeeded = rows?.every(({ year }) => year !== null && isWithin(widened(named), year));
-    return rows && isHeeded ? { rows, isCut: await calls.isCutShort(task, part, sending) } : null;
+    return rows && isHeeded ? { rows, isCut: isCutShort(task, part) } : null;
   }
 
   return async ({ from, to }: YearRange) => {

@@ -20,7 +20,7 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
   const asked: Rectangle[] = [];
   const remembered: string[] = [];
   const kept: string[] = [];
-  const learned = createLearned(() => 0);
+  const learned = createLearned();
   for (const code of KNOWN.countryCodes) learned.listed.countries.add(code);
   const answered: Rectangle[] = [];
   const parts = flatPartsWith({

@@ -11,12 +11,7 @@ import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } fro
 import { flatPartsWith } from './parts.ts';
 
 /** Has the rest of a cut answer fetched from a service. */
-async function complete(
-  table: Table,
-  task: Task,
-  habits: Partial<Habits> = {},
-  learned = createLearned(() => 0),
-) {
+async function complete(table: Table, task: Task, habits: Partial<Habits> = {}, learned = createLearned()) {
   const route = createDataRoute(table, { ...SEEN, ...habits });
   const kept: string[] = [];
   const parts = flatPartsWith({
@@ -95,7 +90,7 @@ describe('a cut answer', () => {
     expect((await complete(long, task, habits)).targets).toEqual([]);
     expect(replanned).toHaveLength(1);
 
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learn({ limitParam: 'refused' });
     const { fetched, targets, kept } = await complete(long, task, habits, learned);
     expect(fetched).toEqual({ rows: 20, isWhole: true });
@@ -108,7 +103,7 @@ describe('a cut answer', () => {
     const long = tableOf(1, 1, () => 20);
     const habits = { defaultRows: 9, maxRows: 9, limit: 'refuse', total: 'none', years: 'exclude' } as const;
     const { task, settled } = taskFor(long, { mode: 'series' });
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learn({ limitParam: 'refused' });
     await complete(long, task, habits, learned);
     expect(valuesOf(settled)).toEqual({ 'AA metric_0': Array.from({ length: 20 }, (_, i) => i) });
@@ -135,7 +130,7 @@ describe('a single series of many rows a year', () => {
 
   /** @returns values that came, or the failure, and the calls beyond the first */
   async function fetch(table: Table, habits: Partial<Habits>) {
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learn({ limitParam: 'refused' });
     learned.learn({ defaultRows: MAX_ROWS });
     const { task, settled } = taskFor(table, { mode: 'series' });

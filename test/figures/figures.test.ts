@@ -39,7 +39,7 @@ import { partsWith } from './parts.ts';
 function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
   const service: Habits = { ...SEEN, ...habits };
   const route = createDataRoute(table, service);
-  const learned = createLearned(() => 0);
+  const learned = createLearned();
   const refusedNames = createRefusedNames(() => 0, 300_000);
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
   const keep: FiguresParts['cache']['save'] = (_partition, { mode, years }, figures) => {
@@ -870,24 +870,23 @@ describe('what is learned of `limit`', () => {
     expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['accepted', 250]);
   });
 
-  it('what is learned of `limit` is forgotten after a while, and found out anew', () => {
-    let now = 0;
-    const learned = createLearned(() => now);
-    learned.learn({ limitParam: 'refused' });
-    learned.learn({ maxRows: 100 });
-    now = 9 * 60_000;
-    expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['refused', 100]);
-    now = 10 * 60_000;
-    expect([learned.facts().limitParam, learned.facts().maxRows]).toEqual(['unknown', 1000]);
+  it('an answer that is cut far below the limit makes calls small until one brings more', async () => {
+    const table = tableOf(6, 1, () => 60);
+    const { learned, fetch } = open(table);
+    learned.learn({ maxRows: 5, limitParam: 'accepted' });
+    const demands = demandsFor('series', table);
+    const first = await fetch(demands);
+    for (const demand of demands) expect(first.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    expect(first.targets.every((target) => target.includes('limit=1000'))).toBe(true);
+    expect(learned.facts().maxRows).toBeGreaterThan(60);
   });
 
-  it('whole answers of just a default page are told from cut ones by one probe, once', async () => {
+  it('an answer of just a default page that nothing counts is asked for in halves', async () => {
     const table = tableOf(50, 1, () => 2);
     const { fetch } = open(table, { total: 'none', tellsLimit: false });
     const demands = demandsFor('series', table);
-    const first = await fetch(demands);
-    expect(first.targets).toHaveLength(2);
-    for (const demand of demands) expect(first.valuesOf(demand)).toEqual(rightAnswer(table, demand));
-    expect((await fetch(demands)).targets).toHaveLength(1);
+    const { targets, valuesOf } = await fetch(demands);
+    expect(targets).toHaveLength(3);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
   });
 });

@@ -26,7 +26,7 @@ export function flatPartsWith(further: FurtherParts = {}): Flat {
     ask: () => null,
     now: () => 0,
     clock: systemClock,
-    learned: createLearned(() => 0),
+    learned: createLearned(),
     codesPerCall: 250,
     overfetchRows: 500,
     tenantCache: NO_TENANT_CACHE,

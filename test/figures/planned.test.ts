@@ -104,7 +104,7 @@ describe('demands', () => {
   });
 
   it('demands are settled once, though years of a series are asked for beside the whole that tells its latest figure', async () => {
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learn({ maxRows: 100 });
     for (const code of ['KE', 'NG']) learned.learnSeries(code, 'm', 40, { from: 1960, to: 2000 });
     for (const code of ['GH', 'ZA', 'EG']) learned.learnSeries(code, 'm', 90, { from: 1920, to: 2010 });
@@ -136,7 +136,7 @@ describe('demands', () => {
   ] as const)(
     'demands are met from a whole series that comes in place of some years, %s an answer with %s, by no further call',
     async (order, kind) => {
-      const learned = createLearned(() => 0);
+      const learned = createLearned();
       learned.learn({ maxRows: 100 });
       const [one, two] = (await seriesOf(1, 2)) as [ObservationRecord, ObservationRecord];
       const years = { from: one.year, to: one.year };
@@ -190,7 +190,7 @@ describe('demands', () => {
 /** Pairs of a table, each task of which is answered by one call, or as the test says. */
 async function cover(
   table: Table,
-  { mode = 'latest' as Mode, codesPerCall = 250, learned = createLearned(() => 0) } = {},
+  { mode = 'latest' as Mode, codesPerCall = 250, learned = createLearned() } = {},
   through: (call: FetchTask) => FetchTask = (call) => call,
 ) {
   const kept: string[] = [];
@@ -236,7 +236,7 @@ describe('pairs', () => {
 
   it('pairs wait for the first call, which teaches what the service takes, and then for none', async () => {
     const table = tableOf(4, 1, () => 1);
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     const order: string[] = [];
     const next: FetchTask = async (task) => {
       order.push(`asks ${task.rectangle.countryCodes}`);

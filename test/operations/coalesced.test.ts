@@ -154,7 +154,7 @@ describe('a run that several wait for', () => {
       schema: new GraphQLSchema({}),
       persisted: createPersisted(),
       tenantCache: NO_TENANT_CACHE,
-      learned: createLearned(() => nowMs),
+      learned: createLearned(),
       now: () => nowMs,
       steadyNow: () => nowMs,
       after: systemClock.after,

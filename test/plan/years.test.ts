@@ -23,7 +23,7 @@ function twenty(range: YearRange | null, from = 0, metricKey = 'm') {
 }
 
 /** A plan as ranges by their names, and how many pairs each kind has. */
-function plan(demands: readonly Demand[], learned = createLearned(() => 0)) {
+function plan(demands: readonly Demand[], learned = createLearned()) {
   const planning = { learned, codesPerCall: 250, overfetchRows: 500 };
   const { latest, series, ranges } = taken(planningModes(demands, planning));
   return {
@@ -85,7 +85,7 @@ describe('years are asked for alone', () => {
   });
 
   it('years are asked for alone not where the service takes none', () => {
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learn({ yearsParam: 'refused' });
     expect(plan(twenty(years(1990, 2024)), learned)).toMatchObject({ series: 20, ranges: [] });
   });
@@ -122,21 +122,21 @@ describe('the rows of some years', () => {
   const range = years(2001, 2010);
 
   it('the rows of some years are one a year of a series that nothing is known of', () => {
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     expect(learned.rowsWithin(range)('KE', 'm')).toBe(10);
     expect(learned.rowsWithin(years(1900, 1949))('KE', 'm')).toBe(0);
     expect(learned.hasRowsWithin('KE', 'm', range)).toBe(false);
   });
 
   it('the rows of some years are a share of a series by the years that it spans', () => {
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learnSeries('KE', 'm', 240, { from: 2006, to: 2025 });
     expect(learned.rowsWithin(range)('KE', 'm')).toBe(60);
     expect(learned.hasRowsWithin('KE', 'm', range)).toBe(true);
   });
 
   it('the rows of some years are as many as came of the same years', () => {
-    const learned = createLearned(() => 0);
+    const learned = createLearned();
     learned.learnWithin('KE', 'm', range, 7);
     expect(learned.rowsWithin({ ...range })('KE', 'm')).toBe(7);
     expect(learned.hasRowsWithin('KE', 'm', years(2001, 2011))).toBe(false);

@@ -3,8 +3,8 @@ import { nameOfYears, type Pair, pairKey, type Rectangle, type RowsOf, type Year
 /** Observed length of an answer without `limit`. */
 export const DEFAULT_MAX_ROWS = 100;
 
-/** Until the service shows another maximum. */
-const ASSUMED_MAX_ROWS = 1000;
+/** Observed: above it, `limit` is refused. */
+const HIGHEST_LIMIT = 1000;
 
 /** Of a series of unknown length: since the earliest series began. */
 const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
@@ -22,34 +22,29 @@ const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
 
 const MAX_NAMES = 20_000;
 
-/** Without new evidence, a fact expires and is found out again. */
-const FACT_LIFE_MS = 10 * 60_000;
-
-/** What answers have shown of the data route, each with a value for unknown. */
+/** What answers have shown of the data route, each with a value for unknown. None of it expires. */
 export interface Facts {
-  /** Maximum rows of one call. */
+  /** Most rows that a call has brought, since one was last cut. */
   maxRows: number;
   defaultRows: number;
-  /** `limit` isn't specified: answers have mentioned one (`told`), or the service has taken it, or refused it. */
-  limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
-  /** Lowest `limit` that was refused without naming the accepted ones; infinite if none was. */
-  refusedLimit: number;
-  limitEffect: 'unknown' | 'heeded' | 'ignored';
+  /** `limit` isn't specified: the service has taken it, or refused it. */
+  limitParam: 'unknown' | 'accepted' | 'refused';
+  /** The highest `limit`: as observed, or as a refusal has named it. */
+  limit: number;
   /**
-   * `start_year` and `end_year`, which the specification doesn't name for this route: rows of the named years came,
-   * or of others too, or a call with them was refused that was answered without.
+   * `start_year` and `end_year`, which the specification doesn't name for this route: rows of the named years came; or
+   * those of others too, or a call with them was refused that was answered without.
    */
-  yearsParam: 'unknown' | 'accepted' | 'ignored' | 'refused';
+  yearsParam: 'unknown' | 'accepted' | 'refused';
   /** `true` once `meta.total` has counted rows beyond those sent, `untold` if it isn't there. */
   totals: 'unknown' | 'true' | 'untold';
 }
 
 const UNKNOWN_FACTS: Readonly<Facts> = {
-  maxRows: ASSUMED_MAX_ROWS,
+  maxRows: HIGHEST_LIMIT,
   defaultRows: DEFAULT_MAX_ROWS,
   limitParam: 'unknown',
-  refusedLimit: Number.POSITIVE_INFINITY,
-  limitEffect: 'unknown',
+  limit: HIGHEST_LIMIT,
   yearsParam: 'unknown',
   totals: 'unknown',
 };
@@ -81,36 +76,6 @@ class BoundedNames extends Set<string> {
   }
 }
 
-function createFacts(now: () => number) {
-  let current = UNKNOWN_FACTS;
-  /** Expiry of each fact by its name. */
-  const untilMs = new Map<string, number>();
-  /** The earliest of these. */
-  let allUntilMs = Number.POSITIVE_INFINITY;
-  function facts(): Readonly<Facts> {
-    const nowMs = now();
-    if (nowMs < allUntilMs) return current;
-    for (const [name, atMs] of untilMs) {
-      if (nowMs < atMs) continue;
-      current = { ...current, [name]: UNKNOWN_FACTS[name as keyof Facts] };
-      untilMs.delete(name);
-    }
-    allUntilMs = Math.min(...untilMs.values());
-    return current;
-  }
-
-  return {
-    facts,
-    learn(some: Partial<Facts>): void {
-      const names = Object.keys(some) as (keyof Facts)[];
-      const nowMs = now();
-      for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
-      if (names.some((name) => current[name] !== some[name])) current = { ...current, ...some };
-      allUntilMs = Math.min(...untilMs.values());
-    },
-  };
-}
-
 export type Learned = ReturnType<typeof createLearned>;
 
 function createNames(): Readonly<Record<Dimension, NameSet>> {
@@ -118,8 +83,11 @@ function createNames(): Readonly<Record<Dimension, NameSet>> {
 }
 
 /** What answers tell of the service, shared by all callers: none of it is a figure. */
-export function createLearned(now: () => number) {
-  const { facts, learn } = createFacts(now);
+export function createLearned() {
+  let facts = UNKNOWN_FACTS;
+  const learn = (some: Partial<Facts>) => {
+    facts = { ...facts, ...some };
+  };
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
   const spans = new Map<string, Span>();
@@ -140,7 +108,7 @@ export function createLearned(now: () => number) {
   };
 
   return {
-    facts,
+    facts: () => facts,
     learn,
     /** Names that the service has answered for, and so doesn't refuse. In the spelling of the call. */
     answered,
@@ -150,7 +118,7 @@ export function createLearned(now: () => number) {
      */
     noteAnswer({ countryCodes, metricKeys }: Rectangle, limit: number | undefined, answer: NotedAnswer) {
       const { rows } = answer;
-      learn(limitFacts(answer, limit, facts()));
+      learn(limitFacts(answer, limit, facts));
       for (const code of countryCodes)
         if (!answered.countries.has(code)) answered.countries.add(code.toUpperCase());
       for (const key of metricKeys) answered.metrics.add(key);
@@ -165,7 +133,7 @@ export function createLearned(now: () => number) {
           figured.metrics.add(metricKey);
         before = row;
       }
-      return facts();
+      return facts;
     },
     /** Names in the service's own lists. */
     listed: createNames(),
@@ -227,18 +195,15 @@ export function createLearned(now: () => number) {
 function limitFacts(
   { received, meta }: NotedAnswer,
   asked: number | undefined,
-  { maxRows, defaultRows, limitParam }: Facts,
+  { maxRows, limitParam }: Facts,
 ): Partial<Facts> {
   const shown: Partial<Facts> = {};
   if (meta.limit !== null) {
-    if (limitParam === 'unknown') shown.limitParam = 'told';
     if (asked === undefined) shown.defaultRows = meta.limit;
     const isCap = asked !== undefined && meta.limit < asked;
     if (isCap || limitParam === 'refused' || meta.limit > maxRows) shown.maxRows = meta.limit;
   }
   if (asked !== undefined) shown.limitParam = 'accepted';
-  if (asked !== undefined && received > asked) shown.limitEffect = 'ignored';
-  else if (asked !== undefined && received > defaultRows) shown.limitEffect = 'heeded';
   // The next answer of as many rows must not look cut by a limit.
   if (received > (shown.maxRows ?? maxRows)) shown.maxRows = received + 1;
   if (meta.total === null) shown.totals = 'untold';
@@ -246,9 +211,9 @@ function limitFacts(
   return shown;
 }
 
-/** Unless the service has shown lately that it takes none. */
+/** Unless the service has shown that it takes none. */
 export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
-  return yearsParam !== 'refused' && yearsParam !== 'ignored';
+  return yearsParam !== 'refused';
 }
 
 function yearsWithin(range: YearRange, span: Span): number {
