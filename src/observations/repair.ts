@@ -13,10 +13,10 @@ import {
 } from './called.ts';
 import { type Rows, sentOf } from './data-calls.ts';
 import { cellsOf, keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
-import { type Learned, mayNameYears } from './planner/learned.ts';
+import { HIGHEST_LIMIT, type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
-import { type Cut, fetchByYears, sentRows, totalBeyond } from './series-by-years.ts';
+import { type Cut, fetchByYears, type SentRows, sentRows, totalBeyond } from './series-by-years.ts';
 
 /** How often the rest of an answer is planned again: each time at least halves it. */
 const MAX_ROUNDS = 20;
@@ -189,7 +189,7 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { mode, rectangle, pairs } = task;
   const { years, receivedAt } = answer;
-  const whole = mode === 'latest' ? null : await fetchByYears(cut);
+  const whole = mode === 'latest' ? null : ((await fetchByYears(cut)) ?? (await askForTotal(cut)));
   if (whole === null) throw incomplete(answer);
   const rows = putInOrder(whole.flatMap(({ figure }) => figure ?? []));
   for (const pair of pairsOf(rectangle)) {
@@ -198,6 +198,20 @@ async function completeSeries(cut: Cut): Promise<FetchedRows> {
   }
   settleAs(task, pairs, rows);
   return { rows: whole.length, isWhole: true };
+}
+
+/** The limit that was refused may have been higher than needed. */
+async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentRows | null> {
+  const { calls, learned } = means;
+  const { limitParam, limit } = learned.facts();
+  const total = totalBeyond(answer);
+  if (total === null || total >= HIGHEST_LIMIT) return null;
+  if (limitParam !== 'refused' && limit === HIGHEST_LIMIT) return null;
+  const { mode, rectangle } = task;
+  const all = await calls.ask({ mode, rectangle, limit: total, years: answer.years }, sending);
+  if (all.isRefused || all.list.received < total) return null;
+  learned.learn({ limit: total, maxRows: total });
+  return sentRows(all);
 }
 
 function rowsIn({ groups }: Rows, keys: ReadonlySet<string>): number {

@@ -4,7 +4,7 @@ import { nameOfYears, type Pair, pairKey, type Rectangle, type RowsOf, type Year
 export const DEFAULT_MAX_ROWS = 100;
 
 /** Observed: above it, `limit` is refused. */
-const HIGHEST_LIMIT = 1000;
+export const HIGHEST_LIMIT = 1000;
 
 /** Of a series of unknown length: since the earliest series began. */
 const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
@@ -29,7 +29,7 @@ export interface Facts {
   defaultRows: number;
   /** `limit` isn't specified: the service has taken it, or refused it. */
   limitParam: 'unknown' | 'accepted' | 'refused';
-  /** The highest `limit`: as observed, or as a refusal has named it. */
+  /** The highest `limit`: as observed, as a refusal has named it, or the highest that was taken where a refusal named none. */
   limit: number;
   /**
    * `start_year` and `end_year`, which the specification doesn't name for this route: rows of the named years came; or
