@@ -43,18 +43,14 @@ export function linkOf({ answer }: Core, Observable: ObservableClass) {
       /** Resolves to the only result of an operation. */
       const send = (query: DocumentNode, variables: object) =>
         new Promise<Sent & { readonly result: object }>((resolve, reject) => {
-          const changed = Object.create(operation, {
-            query: { value: query, enumerable: true },
-            variables: { value: variables, enumerable: true },
-          }) as Operation;
-          watch(changed, {
+          watch(Object.assign(Object.create(operation), { query, variables }), {
             next(result) {
               const response = operation.getContext().response as Response | undefined;
               const cacheControl = response?.headers?.get('cache-control') ?? null;
               resolve({ body: result as Sent['body'], cacheControl, result: result as object });
             },
             error: reject,
-            complete: () => reject(new Error('The operation had no result.')),
+            complete: () => reject(new Error('No result.')),
           });
         });
 

@@ -103,7 +103,7 @@ export function givenValue(given: Given | undefined, variables: Variables): unkn
   return value === null && given.isRequired ? REFUSED : value;
 }
 
-const REFUSED = Symbol('refused');
+const REFUSED = Symbol();
 
 function codesOf(value: unknown): readonly string[] | null {
   const codes = namesOf(value, /^[a-z]{2}$/i);

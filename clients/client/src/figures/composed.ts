@@ -39,7 +39,7 @@ export interface Composed {
 }
 
 /** A field without a value: the answer has an error for it. */
-const FAILED = Symbol('failed');
+const FAILED = Symbol();
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -165,16 +165,18 @@ const isAbort = (error: unknown) => (error as { name?: unknown } | null)?.name =
 function heldAnswer(view: View, at: Instant): Answer<never> {
   const { data, held } = compose(view, null, {});
   const staleMs = Math.max(0, ...view.ats.map(({ wallMs }) => at.wallMs - wallMs));
-  const isStale = view.freshMs <= 0;
   const client: ClientBill = {
     held,
     asked: 0,
     spared: 1,
-    ...(isStale && { staleSeconds: Math.round(staleMs / 1000) }),
+    ...(view.freshMs <= 0 && { staleSeconds: Math.round(staleMs / 1000) }),
   };
   const upstream = { calls: 0, byRoute: {}, shared: 0, cached: held, naive: 0 };
-  const freshSeconds = Math.max(0, Math.floor(view.freshMs / 1000));
-  return { body: { data, extensions: { upstream, client } }, sent: null, freshSeconds };
+  return {
+    body: { data, extensions: { upstream, client } },
+    sent: null,
+    freshSeconds: Math.floor(view.freshMs / 1000),
+  };
 }
 
 /** An answer with the calls of the one before it, which was of no use. */
@@ -182,7 +184,7 @@ function billedWith(former: GraphqlBody, body: GraphqlBody): GraphqlBody {
   const [before, after] = [former, body].map(
     ({ extensions }) => extensions?.upstream as UpstreamBill | undefined,
   );
-  if (before === undefined || after === undefined || before.calls === 0) return body;
+  if (!before || !after) return body;
   const byRoute = { ...after.byRoute };
   for (const [route, calls] of Object.entries(before.byRoute)) byRoute[route] = (byRoute[route] ?? 0) + calls;
   const upstream = { ...after, calls: after.calls + before.calls, byRoute };
@@ -240,7 +242,7 @@ function pairsIn({ changes, isWhole }: Event): readonly Pair[] | null {
   if (!Array.isArray(changes) || isWhole === true) return null;
   const pairs = changes.map(({ observation }): Pair | null => {
     const [country, metric] = [observation?.country?.code, observation?.indicator?.key];
-    return typeof country === 'string' && typeof metric === 'string' ? [country, metric] : null;
+    return country && metric ? [country, metric] : null;
   });
   return pairs.includes(null) ? null : (pairs as readonly Pair[]);
 }

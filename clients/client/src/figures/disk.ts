@@ -76,7 +76,7 @@ export function openDisk(factory: IDBFactory): Disk {
       transact('readwrite', (stored, epochs) => {
         if (digest === null) stored.clear();
         else stored.delete(rangeOf(digest));
-        epochs.put(`${Date.now()} ${Math.random()}`, digest ?? ALL);
+        epochs.put(Math.random(), digest ?? ALL);
       }),
     drop: (isDropped) =>
       transact('readwrite', async (stored) => {

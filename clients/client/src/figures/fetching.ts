@@ -6,8 +6,8 @@ type Fetch = typeof globalThis.fetch;
 
 /** Request headers that change nothing of an answer in JSON. */
 const PLAIN_HEADERS =
-  /^(accept(-language)?|apollo-require-preflight|apollographql-client-(name|version)|authorization|baggage|content-type|sentry-trace|trace(parent|state)|x-request-id)$/;
-const JSON_TYPES = /^(\*\/\*|application\/(\*|json|graphql\+json|graphql-response\+json))$/;
+  /^(accept(-language)?|apollo(-require-preflight|graphql-client-(name|version))|authorization|baggage|content-type|sentry-trace|trace(parent|state)|x-request-id)$/;
+const JSON_TYPES = /^(\*\/\*|application\/(\*|(graphql(-response)?\+)?json))$/;
 /** Named beside JSON by clients that take answers in parts, which only some documents have. */
 const OTHER_TYPES = /^(multipart\/mixed|text\/event-stream)$/;
 const MODERN = 'application/graphql-response+json';
@@ -119,9 +119,7 @@ function paramsIn({ searchParams }: URL): Params | null {
 
 function takesJson(accept: string): boolean {
   const types = accept.split(',').map((type) => type.replace(/;.*/, '').trim().toLowerCase());
-  return (
-    JSON_TYPES.test(types[0] ?? '') && types.every((type) => JSON_TYPES.test(type) || OTHER_TYPES.test(type))
-  );
+  return types.every((type, i) => JSON_TYPES.test(type) || (i > 0 && OTHER_TYPES.test(type)));
 }
 
 function responseOf({ body, sent, freshSeconds }: Answer<Fetched>, accept: string): Response {
@@ -130,8 +128,7 @@ function responseOf({ body, sent, freshSeconds }: Answer<Fetched>, accept: strin
   // Of the bytes that came.
   for (const name of ['content-encoding', 'content-length', 'etag']) headers.delete(name);
   if (body === sent?.body) return new Response(sent.text, { status, statusText, headers });
-  if (sent === null)
-    headers.set('content-type', `${accept.includes(MODERN) ? MODERN : 'application/json'}; charset=utf-8`);
+  if (sent === null) headers.set('content-type', accept.includes(MODERN) ? MODERN : 'application/json');
   if (freshSeconds > 0) headers.set('cache-control', `private, max-age=${freshSeconds}`);
   return new Response(JSON.stringify(body), { status, statusText, headers });
 }

@@ -183,6 +183,5 @@ async function digestOf(text: string): Promise<string | null> {
   // Pages without TLS have no such functions.
   const { subtle } = globalThis.crypto ?? {};
   if (subtle === undefined) return null;
-  const bytes = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text))).join();
 }

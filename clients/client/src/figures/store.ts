@@ -95,7 +95,7 @@ export class HeldFigures {
   }
 
   isSeen(name: string, now: Instant): boolean {
-    return (this.#seen.get(name) ?? Number.NEGATIVE_INFINITY) > now.steadyMs;
+    return (this.#seen.get(name) ?? 0) > now.steadyMs;
   }
 
   see(name: string, untilMs: number): void {
