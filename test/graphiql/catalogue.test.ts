@@ -66,6 +66,11 @@ describe('what a string names', () => {
   });
 });
 
+interface Widest {
+  readonly indicator: { readonly key: string };
+  readonly countryCount: number;
+}
+
 /** Puts the cursor right behind a part of the editor's text. */
 async function goBehind(page: Page, text: string, part: string) {
   await write(page, text);
@@ -130,6 +135,33 @@ describe.skipIf(!hasChromium)('the catalogue at hand', () => {
     for (const text of await indicators.locator('.entry-head ~ .hint:nth-of-type(2)').allInnerTexts())
       expect(text).toContain('who_gho');
     await page.getByLabel('Source').selectOption('');
+  });
+
+  it('the catalogue at hand says what is known to be there, and how to know all; then it hides what no country of mine has', async () => {
+    const { page, program } = sceneOf();
+    const indicators = page.getByRole('region', { name: 'Indicators' });
+    const keys = () => indicators.locator('.entries code').allInnerTexts();
+    const command = 'country-graph fill --all --latest caches the newest of all';
+    await indicators.getByText(new RegExp(`cached so far. ${command} \\(\\d\\d calls\\)`)).waitFor();
+    const { upstream } = await program.ask('{ observations(latest: true) { value } }');
+    expect(upstream.calls).toBeLessThanOrEqual(20);
+    program.requests();
+    await pane(page, 'Lessons');
+    await pane(page, 'Catalogue');
+    await indicators.getByText('What is there is complete since').waitFor();
+    const { data } = await program.ask('{ availability { indicator { key } countryCount } }');
+    const widest = data.availability.filter(({ countryCount }: Widest) => countryCount === 54);
+    expect(new Set((await keys()).slice(0, widest.length))).toEqual(
+      new Set(widest.map(({ indicator: { key } }: Widest) => key)),
+    );
+    await page.getByLabel('Countries that have figures').fill('somalia, ER');
+    const of = await program.ask('{ availability(countryCodes: ["SO", "ER"]) { indicator { key } } }');
+    const there = of.data.availability.map(({ indicator: { key } }: Widest) => key);
+    expect(there.length).toBeLessThan(207);
+    await indicators.getByText(`${there.length} of 207 indicators in ER, SO`).waitFor();
+    expect(new Set(await keys())).toEqual(new Set(there));
+    expect(program.requests()).toEqual([]);
+    await page.getByLabel('Countries that have figures').fill('');
   });
 
   it('the catalogue at hand puts a figure into the selection of a country, and the operation runs', async () => {

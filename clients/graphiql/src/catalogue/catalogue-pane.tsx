@@ -7,8 +7,11 @@ import { useStore } from '../store.ts';
 import { useAsk } from '../tools.ts';
 import { SETTLED_MS } from '../turns.ts';
 import { Words } from '../words.tsx';
+import { AvailabilityNote, countriesIn, useAvailable, withAvailability } from './availability.tsx';
+import { type Cached, isComplete } from './available.ts';
 import {
   type Asked,
+  type Catalogue,
   type Country,
   catalogue,
   countriesWith,
@@ -63,7 +66,7 @@ export function CataloguePane() {
           Ask again
         </button>
       )}
-      {loaded.indicators.length > 0 && <Indicators indicators={loaded.indicators} />}
+      {loaded.indicators.length > 0 && <Indicators {...loaded} />}
       {loaded.countries.length > 0 && (
         <Names
           title="Countries"
@@ -129,15 +132,19 @@ function Took({ asked: { calls, error }, what }: { readonly asked: Asked; readon
 const valuesOf = (all: readonly (string | null)[]) =>
   [...new Set(all)].filter((value) => value !== null).sort();
 
-function Indicators({ indicators }: { readonly indicators: readonly Indicator[] }) {
+function Indicators({ indicators, countries }: Pick<Catalogue, 'indicators' | 'countries'>) {
   const [search, setSearch] = useState('');
   const [category, setCategory] = useState('');
   const [source, setSource] = useState('');
-  const matches = searched(indicators, search, searchedIndicator).filter(
+  const [own, setOwn] = useState('');
+  const known = useAvailable(countriesIn(own, countries).map(({ code }) => code));
+  const found = searched(indicators, search, searchedIndicator).filter(
     (one) =>
       (category === '' || one.category === category) &&
       (source === '' || (one.sources ?? []).some(({ key }) => key === source)),
   );
+  const matches = known === null ? found : withAvailability(found, known, search !== '');
+  const codes = known?.codes ?? [];
   return (
     <section aria-label="Indicators">
       <h2>Indicators</h2>
@@ -148,6 +155,13 @@ function Indicators({ indicators }: { readonly indicators: readonly Indicator[] 
           placeholder="Name, key or unit"
           value={search}
           onChange={(event) => setSearch(event.target.value)}
+        />
+        <input
+          type="search"
+          aria-label="Countries that have figures"
+          placeholder="My countries: KE, Ghana"
+          value={own}
+          onChange={(event) => setOwn(event.target.value)}
         />
         <Choice
           label="Category"
@@ -164,10 +178,17 @@ function Indicators({ indicators }: { readonly indicators: readonly Indicator[] 
       </div>
       <p role="status">
         {matches.length} of {indicators.length} indicators
+        {codes.length > 0 && ` in ${codes.join(', ')}`}
       </p>
+      {known !== null && <AvailabilityNote known={known} />}
       <ul className="entries">
         {matches.slice(0, MAX_SHOWN).map((indicator) => (
-          <IndicatorEntry key={indicator.key} indicator={indicator} />
+          <IndicatorEntry
+            key={indicator.key}
+            indicator={indicator}
+            cached={known?.byKey.get(indicator.key)}
+            isKnown={known !== null && isComplete(known)}
+          />
         ))}
       </ul>
       {matches.length > MAX_SHOWN && <p>The first {MAX_SHOWN}: search for the others.</p>}
@@ -193,7 +214,14 @@ function Choice({ label, value, values, onChange }: ChoiceProps) {
   );
 }
 
-function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
+interface IndicatorEntryProps {
+  readonly indicator: Indicator;
+  readonly cached: Cached | undefined;
+  /** True if its countries are cached. */
+  readonly isKnown: boolean;
+}
+
+function IndicatorEntry({ indicator, cached, isKnown }: IndicatorEntryProps) {
   const { key, name, unit, category, hasData, sources } = indicator;
   const insert = useInsertFigure();
   const ask = useAsk();
@@ -218,25 +246,29 @@ function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
       <code>{key}</code>
       <div className="hint">
         {[unit, category, ...(sources ?? []).map((source) => source.key)].filter(Boolean).join(' · ')}
+        {cached !== undefined && ` · ${countOf(cached)}, newest ${cached.lastYear}`}
       </div>
       {hasData === false ? (
         <div className="hint">The service holds no figures of it.</div>
       ) : (
-        <Coverage of={key} />
+        <Coverage of={key} isKnown={isKnown} />
       )}
     </li>
   );
 }
 
+const countOf = ({ countryCount }: Cached) =>
+  countryCount === 1 ? '1 country' : `${countryCount} countries`;
+
 /** Countries that have figures: the service is asked only once somebody wants to know. */
-function Coverage({ of: key }: { readonly of: string }) {
+function Coverage({ of: key, isKnown }: { readonly of: string; readonly isKnown: boolean }) {
   const [coverage, setCoverage] = useState<Listed<Country> | 'asking' | null>(null);
   async function ask() {
     setCoverage('asking');
     setCoverage(await countriesWith(key));
   }
   if (coverage === null) {
-    const words = `Which countries?${priceWords('one call')}`;
+    const words = `Which countries?${isKnown ? '' : priceWords('one call')}`;
     return (
       <button type="button" className="link" aria-label={`${words}: ${key}`} onClick={() => void ask()}>
         {words}
