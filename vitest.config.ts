@@ -44,8 +44,8 @@ export default defineConfig({
     expect: { poll: { timeout: PATIENCE_MS } },
     // Tests that do little but wait run beside each other, if they say so.
     maxConcurrency: 10,
-    // On two processors: many tests wait, for a browser or another program.
-    maxWorkers: 3,
+    // On two processors. `npm test` has three: many of its tests wait.
+    maxWorkers: 2,
     // To load the program takes a second: most suites share a few processes. They come last and are short, so that neither
     // processor waits for the other at the end.
     projects: [
