@@ -180,7 +180,7 @@ export async function run(page: Page) {
       response.url().endsWith('/graphql') &&
       response.request().headers()['x-explain'] === undefined &&
       !/\{ sources \{ key name url \} \}/.test(response.request().postData() ?? '') &&
-      !/IntrospectionQuery|\{ quota \{\\n/.test(response.request().postData() ?? ''),
+      !/IntrospectionQuery|query Available\(|\{ quota \{\\n/.test(response.request().postData() ?? ''),
     { timeout: 60_000 },
   );
   await page.getByRole('button', { name: /Execute/ }).click();
