@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { itemsOf, ownSettingNames, settingNamesOf } from '../config/config.ts';
-import type { PluginDefinition } from '../plugin/definition.ts';
-import { CONTRACT } from '../plugin/definition.ts';
+import { CONTRACT, type PluginDefinition } from '../plugin/definition.ts';
 import { messageOf } from '../shared/errors.ts';
 
 /** The plugins of the program, the outermost first. */

@@ -1,4 +1,5 @@
 import type { NamedSource } from '../../../src/shared/source-names.ts';
+import type { Settings as OfAnother } from '../index.js';
 import { GATEWAY, PAGE } from './addresses.ts';
 import { apiKey, keepKey } from './api-key.ts';
 import { setEndpoint } from './endpoint.ts';
@@ -14,13 +15,6 @@ export interface Settings {
   readonly hasOffline: boolean;
   /** The only operations that may run; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
-}
-
-/** Settings of a page whose server is no gateway: `index.d.ts` describes them. */
-interface OfAnother {
-  readonly endpoint: string;
-  readonly title?: string;
-  readonly explains?: boolean;
 }
 
 let loaded: Promise<Settings> | undefined;

@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
 import { followed } from './share/followed.ts';
 import { useStore } from './store.ts';
 import { useAsk } from './tools.ts';
-import { SETTLED_MS } from './turns.ts';
+import { onceSettled } from './turns.ts';
 import { variablesIn } from './variables.ts';
 import { side } from './view.ts';
 
@@ -144,19 +144,14 @@ function Price() {
       setSaid('Give your API key above first: the price depends on what is cached for it.');
       return;
     }
-    const leaving = new AbortController();
-    const timer = setTimeout(() => {
+    return onceSettled((signal) =>
       price(
         { query, variables: variablesIn(variables) ?? {}, operationName: nameIn(query, operationName) },
-        leaving.signal,
+        signal,
       )
         .then((words) => setSaid(words))
-        .catch(() => {});
-    }, SETTLED_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
+        .catch(() => {}),
+    );
   }, [query, variables, operationName, key]);
   return (
     <p className="price" role="status">

@@ -4,6 +4,19 @@ const TURN_MS = 20;
 /** Time that a text stays as it is before anything is asked about it: it may be typed letter by letter, in milliseconds. */
 export const SETTLED_MS = 600;
 
+/**
+ * Asks about what may still change, for an effect: only once it has stayed as it is for a moment.
+ * @returns ends it, and aborts the signal of what was asked
+ */
+export function onceSettled(ask: (signal: AbortSignal) => unknown, waitMs = SETTLED_MS): () => void {
+  const leaving = new AbortController();
+  const timer = setTimeout(() => void ask(leaving.signal), waitMs);
+  return () => {
+    clearTimeout(timer);
+    leaving.abort();
+  };
+}
+
 /** The next turn of the page, after all that waits for it. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

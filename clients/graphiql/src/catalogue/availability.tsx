@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { priceWords } from '../offline.ts';
 import { callsOf } from '../price.ts';
-import { SETTLED_MS } from '../turns.ts';
+import { onceSettled, SETTLED_MS } from '../turns.ts';
 import { localTime } from '../words.tsx';
 import { type Available, availableIn, isComplete } from './available.ts';
 import type { Country, Indicator } from './catalogue.ts';
@@ -16,17 +16,12 @@ export function useAvailable(codes: readonly string[]): Known | null {
   const [known, setKnown] = useState<Known | null>(null);
   const names = codes.join();
   useEffect(() => {
-    const leaving = new AbortController();
-    const ask = async () => {
+    const ask = async (signal: AbortSignal) => {
       const chosen = names === '' ? [] : names.split(',');
-      const found = await availableIn(chosen, leaving.signal).catch(() => null);
-      if (!leaving.signal.aborted) setKnown(found && { ...found, codes: chosen });
+      const found = await availableIn(chosen, signal).catch(() => null);
+      if (!signal.aborted) setKnown(found && { ...found, codes: chosen });
     };
-    const timer = setTimeout(() => void ask(), names === '' ? 0 : SETTLED_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
+    return onceSettled(ask, names === '' ? 0 : SETTLED_MS);
   }, [names]);
   return known;
 }

@@ -5,7 +5,7 @@ import { isOffline, priceWords } from '../offline.ts';
 import { callsOf } from '../price.ts';
 import { useStore } from '../store.ts';
 import { useAsk } from '../tools.ts';
-import { SETTLED_MS } from '../turns.ts';
+import { onceSettled, SETTLED_MS } from '../turns.ts';
 import { Words } from '../words.tsx';
 import { AvailabilityNote, countriesIn, useAvailable, withAvailability } from './availability.tsx';
 import { type Cached, isComplete } from './available.ts';
@@ -88,18 +88,13 @@ function Offer({ load, press }: { readonly load: () => void; readonly press: () 
   useEffect(() => {
     setPrice(null);
     if (key === '') return;
-    const leaving = new AbortController();
-    const ask = async () => {
-      const plan = await priceOfCatalogue(leaving.signal).catch(() => null);
-      if (leaving.signal.aborted) return;
+    const ask = async (signal: AbortSignal) => {
+      const plan = await priceOfCatalogue(signal).catch(() => null);
+      if (signal.aborted) return;
       if (plan?.most === 0 || isOffline.get()) load();
       else setPrice(plan);
     };
-    const timer = setTimeout(() => void ask(), key === firstKey ? 0 : SETTLED_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
+    return onceSettled(ask, key === firstKey ? 0 : SETTLED_MS);
   }, [key]);
   return (
     <>
@@ -246,7 +241,7 @@ function IndicatorEntry({ indicator, cached, isKnown }: IndicatorEntryProps) {
       <code>{key}</code>
       <div className="hint">
         {[unit, category, ...(sources ?? []).map((source) => source.key)].filter(Boolean).join(' · ')}
-        {cached !== undefined && ` · ${countOf(cached)}, newest ${cached.lastYear}`}
+        {cached !== undefined && ` · ${countriesOf(cached.countryCount)}, newest ${cached.lastYear}`}
       </div>
       {hasData === false ? (
         <div className="hint">The service holds no figures of it.</div>
@@ -257,8 +252,7 @@ function IndicatorEntry({ indicator, cached, isKnown }: IndicatorEntryProps) {
   );
 }
 
-const countOf = ({ countryCount }: Cached) =>
-  countryCount === 1 ? '1 country' : `${countryCount} countries`;
+const countriesOf = (count: number) => (count === 1 ? '1 country' : `${count} countries`);
 
 /** Countries that have figures: the service is asked only once somebody wants to know. */
 function Coverage({ of: key, isKnown }: { readonly of: string; readonly isKnown: boolean }) {
@@ -281,7 +275,7 @@ function Coverage({ of: key, isKnown }: { readonly of: string; readonly isKnown:
       <Took asked={coverage} what="This" />
       {coverage.error === null && (
         <p className="coverage" data-countries={coverage.items.length}>
-          {coverage.items.length} {coverage.items.length === 1 ? 'country' : 'countries'}:{' '}
+          {countriesOf(coverage.items.length)}:{' '}
           {coverage.items.map(({ code, name }) => name ?? code).join(', ') || 'none'}
         </p>
       )}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { callsOf, explained } from '../price.ts';
-import { SETTLED_MS } from '../turns.ts';
+import { onceSettled } from '../turns.ts';
 import { variablesIn, type Written } from '../variables.ts';
 
 /**
@@ -13,17 +13,12 @@ export function usePrice(written: Written | null, operationName: string | undefi
   useEffect(() => {
     setPrice('');
     if (query === undefined) return;
-    const leaving = new AbortController();
-    const ask = () =>
-      explained({ query, variables: variablesIn(variables) ?? {}, operationName }, leaving.signal).then(
+    return onceSettled((signal) =>
+      explained({ query, variables: variablesIn(variables) ?? {}, operationName }, signal).then(
         (plan) => setPrice(plan === null ? '' : callsOf(plan)),
         () => {},
-      );
-    const timer = setTimeout(() => void ask(), SETTLED_MS);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
+      ),
+    );
   }, [query, variables, operationName]);
   return price;
 }
