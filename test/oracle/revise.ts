@@ -3,7 +3,7 @@ import type { Dice } from './dice.ts';
 import type { Habits } from './habits.ts';
 import { ordered, withRecord, yearLater } from './series.ts';
 import { spelledTime } from './times.ts';
-import { type RowFact, type SourceFact, tickerRecord, type World } from './world.ts';
+import { inSnapshot, type RowFact, type SourceFact, tickerRecord, type World } from './world.ts';
 
 /**
  * Publication of a source: some of its figures change, sometimes a newer one comes, and the source's refresh
@@ -15,6 +15,7 @@ export function revise(world: World, habits: Habits, dice: Dice, at: string): st
   refreshed.lastSuccessfulRefresh = at;
   refreshed.record = { ...source.record, [habits.etlRefresh]: spelledTime(at, habits.times) };
   const changed = changeFigures(world, habits, dice, source.key, at);
+  changeSnapshots(world, changed);
   const added = dice.chance(0.6) ? addNewer(world, habits, dice, source.key, at) : 0;
   world.rows.splice(0, world.rows.length, ...ordered(world.rows, habits));
   world.tickers.forEach((ticker, i) => {
@@ -22,23 +23,46 @@ export function revise(world: World, habits: Habits, dice: Dice, at: string): st
     const moved = { ...ticker, closePrice: ticker.closePrice + 1 };
     world.tickers[i] = { ...moved, record: tickerRecord(moved, habits) };
   });
-  return `${source.key} refreshed at ${at}: ${changed} changed, ${added} added`;
+  return `${source.key} refreshed at ${at}: ${changed.size} changed, ${added} added`;
 }
 
-function changeFigures(world: World, habits: Habits, dice: Dice, source: string, at: string): number {
-  let changed = 0;
+/** @returns figures as they have become, by what they were */
+function changeFigures(
+  world: World,
+  habits: Habits,
+  dice: Dice,
+  source: string,
+  at: string,
+): ReadonlyMap<RowFact, RowFact> {
+  const changed = new Map<RowFact, RowFact>();
   world.rows.forEach((row, i) => {
     if (row.source !== source || row.value === null || !dice.chance(0.3)) return;
-    world.rows[i] = withRecord(habits, {
+    const revised = withRecord(habits, {
       ...row,
       value: row.value + 7,
       raw: null,
       retrievedAt: finer(at, i),
     });
-    changed += 1;
+    world.rows[i] = revised;
+    changed.set(row, revised);
   });
   return changed;
 }
+
+/** A service has one state of a figure, by whichever route it is asked for. */
+function changeSnapshots(world: World, changed: ReadonlyMap<RowFact, RowFact>): void {
+  const byRecord = new Map([...changed].map(([row, revised]) => [nameOf(inSnapshot(row)), revised]));
+  for (const [code, snapshot] of world.signals) {
+    const rows = snapshot.rows.map((row) => {
+      const revised = byRecord.get(nameOf(row));
+      return revised === undefined ? row : inSnapshot(revised);
+    });
+    const observations = rows.map(({ record }) => record);
+    world.signals.set(code, { ...snapshot, rows, record: { ...snapshot.record, observations } });
+  }
+}
+
+const nameOf = ({ country, record }: RowFact) => JSON.stringify([country, record]);
 
 /** A newer year of some series, though the rows that were there came from other sources. */
 function addNewer(world: World, habits: Habits, dice: Dice, source: string, at: string): number {

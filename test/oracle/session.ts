@@ -110,7 +110,8 @@ function worldOf(seed: number, service: number, habits: Habits, shade: number): 
   if (drawn.size > 8) drawn.clear();
   drawn.set(name, world);
   const sources = world.sources.map((source) => ({ ...source }));
-  return { ...world, rows: [...world.rows], tickers: [...world.tickers], sources };
+  const signals = new Map(world.signals);
+  return { ...world, rows: [...world.rows], tickers: [...world.tickers], sources, signals };
 }
 
 interface Asked {

@@ -291,6 +291,12 @@ function drawProfiles(
   return profiles;
 }
 
+/** A figure in the form in which a country's snapshot has it. */
+export function inSnapshot(row: RowFact): RowFact {
+  const { country_code, country_name, estimate_low, estimate_high, ...rest } = row.record;
+  return { ...row, low: null, high: null, record: { ...rest, freshness: 'recent', category: 'economy' } };
+}
+
 function drawSignals(
   dice: Dice,
   habits: Habits,
@@ -303,11 +309,7 @@ function drawSignals(
     if (dice.chance(0.12)) continue;
     const source = dice.pick(sources).key;
     const own = rows.filter((row) => row.country === country.code && row.value !== null && row.raw === null);
-    const observations = dice.some(own, dice.between(0, 5)).map((row) => {
-      const { country_code, country_name, estimate_low, estimate_high, ...rest } = row.record;
-      const record: Json = { ...rest, freshness: 'recent', category: 'economy' };
-      return { ...row, low: null, high: null, record };
-    });
+    const observations = dice.some(own, dice.between(0, 5)).map(inSnapshot);
     const fxRates = dice.chance(0.6)
       ? [
           {
