@@ -284,7 +284,7 @@ function marksByPage(pdf: Buffer): number[] {
   const pages = [...objects.values()].filter((body) => /\/Type\s*\/Page\b/.test(body));
   return pages.map((body) => {
     const [, id = ''] = /\/Contents (\d+) 0 R/.exec(body) ?? [];
-    const [, stream = ''] = /stream\r?\n([\s\S]*?)\r?\nendstream/.exec(objects.get(id) ?? '') ?? [];
+    const [, stream = ''] = /stream\r?\n([\s\S]*?)\nendstream/.exec(objects.get(id) ?? '') ?? [];
     const content = inflateSync(Buffer.from(stream, 'latin1')).toString('latin1');
     return content.match(/\b(Tj|TJ|f|f\*|S|B)\s/g)?.length ?? 0;
   });
