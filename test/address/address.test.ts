@@ -415,6 +415,26 @@ describe('a public document', () => {
     expect(svg).not.toMatch(/<script|Source:|NaN|undefined/);
     expect(program.requests()).toHaveLength(3);
   });
+
+  it.for([
+    ['population_total', 320, 45],
+    ['energy_imports_net_pct', 320, 45],
+    ['population_total', 960, 60],
+    ['population_total', 1600, 60],
+  ] as const)(
+    'a public document of a map has outlines as fine as its width shows: %s, %i pixels, %i kB',
+    async ([metric, width, most]) => {
+      await using program = await openPublishing();
+      await program.issue({ name: 'page' });
+      const { statusCode, headers, body } = await request(
+        `${program.origin}/c/map.svg?metric=${metric}&width=${width}&bare=1`,
+        { headers: { 'accept-encoding': 'gzip' } },
+      );
+      expect([statusCode, headers['content-encoding']]).toEqual([200, 'gzip']);
+      expect((await body.arrayBuffer()).byteLength).toBeLessThanOrEqual(most * 1000);
+      expect(program.requests()).toHaveLength(2);
+    },
+  );
 });
 
 describe('the key of a public document', () => {

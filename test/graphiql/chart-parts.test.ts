@@ -1,6 +1,8 @@
+import { planarRingArea } from 'topojson-simplify';
 import { describe, expect, it } from 'vitest';
 import { listsIn } from '../../clients/graphiql/src/chart/answer-lists.ts';
 import { codeOf, nameOf } from '../../clients/graphiql/src/chart/countries.ts';
+import { detailOf, type Rings } from '../../clients/graphiql/src/chart/detail.ts';
 import { placedLabels, placedNames } from '../../clients/graphiql/src/chart/labels.ts';
 import { fullNumber, shortNumber, shortRange, yearsOf } from '../../clients/graphiql/src/chart/numbers.ts';
 import { outlines } from '../../clients/graphiql/src/outlines.ts';
@@ -125,6 +127,33 @@ describe('countries', () => {
     expect(small.sort()).toEqual(['CV', 'KM', 'MU', 'SC', 'ST']);
     expect([nameOf('EH'), codeOf('Western Sahara')]).toEqual(['Western Sahara', undefined]);
   });
+
+  it.for([100, 178, 430])(
+    'countries keep the points of a border or lose them together, and each its area, on a globe of %i pixels',
+    (radius) => {
+      const countries = outlines().features.map(({ properties: { code }, geometry: { coordinates } }) => ({
+        code,
+        // Without islets that aren't drawn at this size.
+        whole: coordinates.filter((polygon) => detailOf([polygon], radius).length > 0),
+        drawn: detailOf(coordinates, radius),
+      }));
+      /** How many countries have each point. */
+      const counted = (shapes: readonly (readonly Rings[])[]) => {
+        const points = shapes.flatMap((polygons) => [...new Set(polygons.flat(2).map(String))]);
+        return new Map(
+          Object.entries(Object.groupBy(points, String)).map(([at, all = []]) => [at, all.length]),
+        );
+      };
+      const owners = counted(countries.map(({ whole }) => whole));
+      const kept = counted(countries.map(({ drawn }) => drawn));
+      expect(kept.size).toBeLessThan(owners.size);
+      for (const [point, count] of kept) expect([point, count]).toEqual([point, owners.get(point)]);
+      const areaOf = (polygons: readonly Rings[]) =>
+        polygons.flat().reduce((sum, ring) => sum + planarRingArea(ring.map(([x, y]) => [x, y])), 0);
+      for (const { code, whole, drawn } of countries)
+        expect(Math.abs(areaOf(drawn) / areaOf(whole) - 1), code).toBeLessThan(0.1);
+    },
+  );
 });
 
 describe('lists of an answer', () => {

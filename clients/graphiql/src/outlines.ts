@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { merge } from 'topojson-client';
+import { presimplify, sphericalTriangleArea } from 'topojson-simplify';
 import type { GeometryCollection, MultiPolygon, Polygon, Topology } from 'topojson-specification';
 import { COUNTRY_NUMBERS } from './chart/countries.ts';
-
-type Position = readonly [longitude: number, latitude: number];
-/** The first ring is the outline, the others are holes. */
-type Rings = readonly (readonly Position[])[];
+import { detailOf, LARGEST_RADIUS, leastRadius, type Position, type Rings } from './chart/detail.ts';
 
 /** Degree beyond which the Prince Edward Islands lie, of South Africa, further south than the continent. */
 const SOUTHERNMOST = -40;
@@ -23,7 +21,9 @@ const BORDER = { of: 'MA', south: 'EH', latitude: 27.667 };
 
 export function outlines() {
   const file = createRequire(import.meta.url).resolve('world-atlas/countries-50m.json');
-  const world = JSON.parse(readFileSync(file, 'utf8')) as Topology<{ countries: GeometryCollection }>;
+  const topology = JSON.parse(readFileSync(file, 'utf8')) as Topology<{ countries: GeometryCollection }>;
+  // Weighed as parts of borders, not of countries, so that both neighbours lose the same points.
+  const world = presimplify(topology, sphericalTriangleArea);
   const codes = new Map(Object.entries(COUNTRY_NUMBERS).map(([code, number]) => [number, code]));
   const codeOf = ({
     id,
@@ -38,29 +38,37 @@ export function outlines() {
     const whole = merge(world, parts as (Polygon | MultiPolygon)[]);
     const polygons = (whole.coordinates as unknown as Rings[])
       .filter(([outline = []]) => outline.every(([, latitude]) => latitude > SOUTHERNMOST))
-      .map((rings) => rings.map((ring) => ring.map(rounded)));
+      .map((rings) => rings.map((ring) => ring.map(pointOf)));
     byCode.set(code, polygons);
   }
   moveBorder(byCode);
   const features = [...byCode].map(([code, polygons]) => {
     const [largest] = polygons.toSorted((a, b) => areaOf(b) - areaOf(a));
     const area = polygons.reduce((sum, rings) => sum + areaOf(rings), 0);
+    const isSmall = area < SMALL;
     return {
       type: 'Feature',
-      properties: {
-        code,
-        centre: middleOf(area < SMALL ? polygons.flat() : (largest ?? [])),
-        isSmall: area < SMALL,
+      properties: { code, centre: middleOf(isSmall ? polygons.flat() : (largest ?? [])), isSmall },
+      geometry: {
+        type: 'MultiPolygon',
+        coordinates: isSmall ? atAnySize(polygons) : detailOf(polygons, LARGEST_RADIUS),
       },
-      geometry: { type: 'MultiPolygon', coordinates: polygons },
     };
   });
   return { type: 'FeatureCollection', features };
 }
 
 /** A hundredth of a degree is about a kilometre, and less than a pixel. */
-function rounded([longitude, latitude]: Position): Position {
-  return [Math.round(longitude * 100) / 100, Math.round(latitude * 100) / 100];
+const rounded = (degrees: number) => Math.round(degrees * 100) / 100;
+
+/** @param area of the triangle with its neighbours, in steradians */
+function pointOf([longitude, latitude, area]: Position): Position {
+  return [rounded(longitude), rounded(latitude), leastRadius(area)];
+}
+
+/** An island of a few pixels would have lost its shape, or be gone. */
+function atAnySize(polygons: readonly Rings[]): readonly Rings[] {
+  return polygons.map((rings) => rings.map((ring) => ring.map(([x, y]): Position => [x, y, 0])));
 }
 
 /** Area in square degrees. */
@@ -73,10 +81,10 @@ function areaOf([outline = []]: Rings): number {
   return Math.abs(twice) / 2;
 }
 
-function middleOf(rings: Rings): Position {
+function middleOf(rings: Rings): readonly [longitude: number, latitude: number] {
   const all = rings.flat();
   const middle = (values: number[]) => (Math.min(...values) + Math.max(...values)) / 2;
-  return rounded([middle(all.map(([x]) => x)), middle(all.map(([, y]) => y))]);
+  return [rounded(middle(all.map(([x]) => x))), rounded(middle(all.map(([, y]) => y)))];
 }
 
 /** Gives what lies south of a border to the area that is there, as one with it. */
@@ -97,7 +105,7 @@ function cutAt(outline: readonly Position[], latitude: number, isNorth: boolean)
   const ring = outline.flatMap((point, i): Position[] => {
     const before = outline[(i - 1 + outline.length) % outline.length] as Position;
     const share = (latitude - before[1]) / (point[1] - before[1]);
-    const crossing: Position = rounded([before[0] + share * (point[0] - before[0]), latitude]);
+    const crossing: Position = [rounded(before[0] + share * (point[0] - before[0])), latitude, 0];
     return [...(isStored(before) !== isStored(point) ? [crossing] : []), ...(isStored(point) ? [point] : [])];
   });
   const [first] = ring;

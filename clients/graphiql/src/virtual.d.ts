@@ -11,7 +11,10 @@ declare module 'virtual:africa' {
         /** Whether it is too small to be seen on a map of the continent. */
         readonly isSmall: boolean;
       };
-      readonly geometry: unknown;
+      readonly geometry: {
+        readonly type: 'MultiPolygon';
+        readonly coordinates: readonly import('./chart/detail.ts').Rings[];
+      };
     }[];
   };
 }

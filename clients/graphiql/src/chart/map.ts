@@ -1,6 +1,7 @@
 import { africa } from 'virtual:africa';
 import * as Plot from '@observablehq/plot';
 import { nameOf } from './countries.ts';
+import { detailOf } from './detail.ts';
 import { captionOf } from './figure-words.ts';
 import type { Figure } from './figures.ts';
 import { type Box, boxAt, type Ground, overlap, placedNames } from './labels.ts';
@@ -14,6 +15,10 @@ import { NARROW } from './text-width.ts';
 
 /** The part of the width that a legend beside the map may take. */
 const LEGEND_PART = 0.4;
+/** Pixels between the continent and the edges of its drawing. */
+const INSET = 12;
+/** Width and height of the continent and its islands, as it is projected from a globe with a radius of 1. */
+const EXTENT = { width: 1.36, height: 1.24 };
 /** Size, in pixels, of the boxes that stand for borders and coasts, which no words may cover. */
 const CELL = 4;
 
@@ -57,19 +62,21 @@ export function drawMap(picture: BarsPicture, look: Look, left = 0): Plotted {
   const latitude = ({ properties: { centre } }: Shape) => centre[1];
   const islands = (shapes: readonly Shape[]) => shapes.filter(({ properties: { isSmall } }) => isSmall);
   const disc = { x: longitude, y: latitude, r: isNarrow ? 5 : 7, stroke: colours.text, strokeWidth: 0.8 };
-  const outline = { stroke: colours.outline, strokeWidth: 0.6 };
   const height = isNarrow ? width * 0.95 + below : Math.min(width * 0.86, room, 640);
+  const marginBottom = isNarrow ? below : 0;
+  const geometry = geometryAt(width - left, height - marginBottom);
+  const outline = { geometry, stroke: colours.outline, strokeWidth: 0.6 };
   const svg = plotted(
     {
       height: Math.round(height),
       margin: 0,
-      marginBottom: isNarrow ? below : 0,
+      marginBottom,
       marginLeft: left,
-      projection: { type: 'azimuthal-equal-area', rotate: [-18, -2], domain: africa, inset: 12 },
+      projection: { type: 'azimuthal-equal-area', rotate: [-18, -2], domain: africa, inset: INSET },
       marks: [
-        Plot.geo(unknown, { fill: `url(#${hatch})`, ...outline, ...inGroup('without-figure') }),
-        Plot.geo(covered, { fill: colourOf, ...outline, ...inGroup('with-figure') }),
-        Plot.geo(old, { fill: `url(#${striped})`, ...inGroup('old') }),
+        Plot.geo(unknown, { fill: `url(#${hatch})`, ...outline, ...inOutlines('without-figure') }),
+        Plot.geo(covered, { fill: colourOf, ...outline, ...inOutlines('with-figure') }),
+        Plot.geo(old, { geometry, fill: `url(#${striped})`, ...inOutlines('old') }),
         Plot.dot(africa.features, { x: longitude, y: latitude, r: 1, sort: null, ...inGroup('places') }),
         Plot.dot(islands(unknown), { ...disc, fill: `url(#${hatch})`, ...inGroup('islands-without') }),
         Plot.dot(islands(covered), { ...disc, fill: colourOf, ...inGroup('islands') }),
@@ -121,6 +128,21 @@ export function drawMap(picture: BarsPicture, look: Look, left = 0): Plotted {
   );
   svg.append(legend);
   return svg;
+}
+
+/** Returns a function for the outline of a country, as finely as a map of such a size shows it. */
+function geometryAt(width: number, height: number) {
+  const radius = Math.min((width - 2 * INSET) / EXTENT.width, (height - 2 * INSET) / EXTENT.height);
+  return ({ geometry }: Shape) => ({ ...geometry, coordinates: detailOf(geometry.coordinates, radius) });
+}
+
+/** A group of outlines, drawn to a tenth of a pixel: further digits are a third of a file. */
+function inOutlines(name: string): { readonly render: Plot.RenderFunction } {
+  const { render } = inGroup(name);
+  return {
+    render: (index, scales, values, dimensions, context, next) =>
+      render(index, scales, values, dimensions, { ...context, path: () => context.path().digits(1) }, next),
+  };
 }
 
 interface Place {
