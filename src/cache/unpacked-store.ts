@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyvStorageEntry } from 'keyv';
-import { parseExactly } from '../shared/exact-json.ts';
+import { isObject, parseExactly } from '../shared/exact-json.ts';
 import type { Peek } from './backing.ts';
 import { BoundedCache, roughBytes } from './lru.ts';
 
@@ -47,10 +47,6 @@ function instantOf(envelope: unknown): number {
   const value = isObject(envelope) && isObject(envelope.value) ? envelope.value : {};
   const instants = [value.atMs, value.acceptedAtMs, value.refusedAtMs];
   return Math.max(0, ...instants.map((instant) => (typeof instant === 'number' ? instant : 0)));
-}
-
-function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null;
 }
 
 /** A store of texts. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../service/records/envelope.ts';
+import type { JsonObject } from '../shared/exact-json.ts';
 import { covers, type YearRange } from './planner/demand.ts';
 
 export interface CachedYears {

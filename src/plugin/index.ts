@@ -47,8 +47,6 @@ export {
   inside,
   integerIn,
   invalid,
-  isObject,
-  type JsonObject,
   kindOf,
   labelIn,
   leftOutOf,
@@ -77,7 +75,7 @@ export {
   presentKind,
 } from '../shared/drawings.ts';
 export { errorBody, excerpt, Failure, messageOf } from '../shared/errors.ts';
-export { isDeepJson, numberOf, parseExactly } from '../shared/exact-json.ts';
+export { isDeepJson, isObject, type JsonObject, numberOf, parseExactly } from '../shared/exact-json.ts';
 export { once } from '../shared/once.ts';
 export { periodIn, timeIn } from '../shared/periods.ts';
 export { plain } from '../shared/plain-text.ts';

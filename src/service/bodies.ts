@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../shared/async/turns.ts';
 import { Failure } from '../shared/errors.ts';
-import { isDeep, isDeepJson, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
+import { isDeep, isDeepJson, isObject, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
-import { isObject } from './records/envelope.ts';
 import { OPEN_LIST, OPEN_OBJECT, parsedByRows, type Read } from './repeated-rows.ts';
 
 /** An error of a body that can't be read; the message says why. */

@@ -1,11 +1,10 @@
 import { excerpt, Failure, type FailureCode, type FailureFields } from '../shared/errors.ts';
-import { isDeepJson, numberOf } from '../shared/exact-json.ts';
+import { isDeepJson, isObject, type JsonObject, numberOf } from '../shared/exact-json.ts';
 import { httpDateIn } from '../shared/periods.ts';
 import { unspecified } from './bodies.ts';
 import type { Answer, Call } from './call.ts';
 import { withoutPiecesOfKey } from './echoed-keys.ts';
 import { LASTING_STATUSES, Lasting } from './lasting-failures.ts';
-import { isObject, type JsonObject } from './records/envelope.ts';
 import type { Sending } from './sending.ts';
 
 /* Reads failures of the service: answers with the status of an error, 404s, and failures under a status of success. */

@@ -14,6 +14,14 @@ declare global {
   }
 }
 
+/** An object of JSON, unchecked. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** True for an object of JSON: no list, and no number that is kept as it was spelt. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
 /** Digits that no number loses. */
 const SURE_DIGITS = 15;
 

@@ -16,13 +16,8 @@ import {
 } from 'graphql';
 import type { ColumnKind, TableColumn } from '../../shared/arrow.ts';
 import type { Steps } from '../../shared/async/turns.ts';
+import { isObject, type JsonObject } from '../../shared/exact-json.ts';
 import { type WideTable, widening } from '../../shared/wide-tables.ts';
-
-type JsonFields = Readonly<Record<string, unknown>>;
-
-function isJsonObject(value: unknown): value is JsonFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
-}
 
 /** By response name: fields of one name are one. */
 interface AnswerField {
@@ -80,13 +75,13 @@ function lookedUp(parent: GraphQLNamedType | null, name: string) {
   return { isList: isList && isCompositeType(type), kind, type };
 }
 
-function listsSeen(fields: readonly AnswerField[], items: readonly JsonFields[]): AnswerField[] {
+function listsSeen(fields: readonly AnswerField[], items: readonly JsonObject[]): AnswerField[] {
   return fields.map((field) => {
     if (field.below === null) return field;
     const values = items.map((item) => item[field.name]);
     const isList = field.isList || values.some(Array.isArray);
     const inner = values.flatMap((value) => (Array.isArray(value) ? value.flat(MAX_DEPTH) : [value]));
-    return { ...field, isList, below: listsSeen(field.below, inner.filter(isJsonObject)) };
+    return { ...field, isList, below: listsSeen(field.below, inner.filter(isObject)) };
   });
 }
 
@@ -150,9 +145,9 @@ export interface AnswerTable {
    * Rows are made as they are asked for.
    * @param isTaken true if items of the outermost list may be dropped from the data once their rows are made
    */
-  readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
+  readonly rows: (data: JsonObject, isTaken?: boolean) => Iterable<readonly unknown[]>;
   /** The same with a column for each year, or other period; or why there can't be one. */
-  readonly wide: string | ((data: JsonFields, isTaken?: boolean) => Steps<WideTable>);
+  readonly wide: string | ((data: JsonObject, isTaken?: boolean) => Steps<WideTable>);
 }
 
 function answerTable(path: string, columns: readonly TableColumn[], rows: AnswerTable['rows']): AnswerTable {
@@ -209,7 +204,7 @@ export function tablesSeen(
   schema: GraphQLSchema | null,
 ): readonly AnswerTable[] {
   const operation = getOperationAST(document, operationName);
-  if (operation == null || !isJsonObject(data)) return [];
+  if (operation == null || !isObject(data)) return [];
   return tablesOf(listsSeen(fieldsIn(document, operation, schema), [data]));
 }
 
@@ -218,7 +213,7 @@ export function listed(tables: readonly AnswerTable[], data: unknown) {
   return tables.map(({ path, columns, rows }) => ({
     path,
     columns: columns.map(({ name }) => name),
-    rows: Array.from(rows(data as JsonFields), (row) => [...row]),
+    rows: Array.from(rows(data as JsonObject), (row) => [...row]),
   }));
 }
 
@@ -252,7 +247,7 @@ function tableOf(path: string, steps: readonly Step[]): AnswerTable {
 function* rowsOf(
   steps: readonly Step[],
   depth: number,
-  around: JsonFields,
+  around: JsonObject,
   cells: readonly unknown[],
   isTaken: boolean,
 ): Generator<readonly unknown[]> {
@@ -279,22 +274,22 @@ function leavesOf(fields: readonly AnswerField[], prefix: string, path: readonly
   });
 }
 
-function cellsOf(leaves: readonly Leaf[], item: JsonFields): unknown[] {
+function cellsOf(leaves: readonly Leaf[], item: JsonObject): unknown[] {
   return leaves.map(({ path }) => valueAt(item, path) ?? null);
 }
 
-function valueAt(item: JsonFields, path: readonly string[]): unknown {
+function valueAt(item: JsonObject, path: readonly string[]): unknown {
   let value: unknown = item;
-  for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : null;
+  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : null;
   return value;
 }
 
 /** Flattens lists in lists. */
-function* itemsOf(value: unknown, isTaken: boolean): Generator<JsonFields> {
+function* itemsOf(value: unknown, isTaken: boolean): Generator<JsonObject> {
   if (!Array.isArray(value)) return;
   for (const [i, item] of value.entries()) {
     if (isTaken) value[i] = null;
-    if (isJsonObject(item)) yield item;
+    if (isObject(item)) yield item;
     else yield* itemsOf(item, isTaken);
   }
 }

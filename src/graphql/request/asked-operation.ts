@@ -1,5 +1,6 @@
+import { isObject } from '../../shared/exact-json.ts';
 import { type AskedText, bareHash, type PersistedTexts } from './persisted.ts';
-import { isObject, type OperationParts } from './requests.ts';
+import type { OperationParts } from './requests.ts';
 
 /** By these, clients name an operation instead of sending it; the last two are Relay's. */
 export const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;

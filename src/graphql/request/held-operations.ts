@@ -1,6 +1,7 @@
+import { isObject } from '../../shared/exact-json.ts';
 import { textIn } from './asked-operation.ts';
 import type { PersistedTexts } from './persisted.ts';
-import { type GatewayRequest, isObject, METHODS } from './requests.ts';
+import { type GatewayRequest, METHODS } from './requests.ts';
 
 /** One operation of a request. */
 export interface HeldOperation {

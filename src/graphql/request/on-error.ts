@@ -1,6 +1,7 @@
 import { Failure } from '../../shared/errors.ts';
+import { isObject } from '../../shared/exact-json.ts';
 import { ERROR_BEHAVIORS, type ErrorBehavior } from '../execution/field-errors.ts';
-import { type GatewayRequest, isObject } from './requests.ts';
+import type { GatewayRequest } from './requests.ts';
 
 /** Reads `onError` of a request; undefined if nobody knows its value. */
 export function errorBehaviorIn({ body, search }: GatewayRequest): ErrorBehavior | undefined {

@@ -1,5 +1,4 @@
-import { isObject } from '../../service/records/envelope.ts';
-import { parseExactly } from '../../shared/exact-json.ts';
+import { isObject, parseExactly } from '../../shared/exact-json.ts';
 import type { GatewayRequest } from './requests.ts';
 import { wholeBody } from './responses.ts';
 import type { HandleRequest } from './stages.ts';

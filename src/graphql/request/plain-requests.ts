@@ -1,5 +1,5 @@
 import type { Caller } from '../../service/caller.ts';
-import { isDeep } from '../../shared/exact-json.ts';
+import { isDeep, isObject } from '../../shared/exact-json.ts';
 import type { ErrorBehavior } from '../execution/field-errors.ts';
 import { contentTypeFor } from './accept.ts';
 import { hashIn } from './asked-operation.ts';
@@ -7,7 +7,7 @@ import { UNPROVEN } from './callers.ts';
 import { errorBehaviorOf } from './on-error.ts';
 import type { AskedText, PersistedTexts } from './persisted.ts';
 import { isPreflighted } from './preflight.ts';
-import { type GatewayRequest, isObject, METHODS } from './requests.ts';
+import { type GatewayRequest, METHODS } from './requests.ts';
 import { mayReadSchema } from './schema-reads.ts';
 
 interface OperationParams extends AskedText {

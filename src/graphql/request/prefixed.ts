@@ -1,8 +1,7 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
-import { isObject } from '../../service/records/envelope.ts';
 import { mapValue } from '../../shared/async/turns.ts';
-import { parseExactly } from '../../shared/exact-json.ts';
+import { isObject, parseExactly } from '../../shared/exact-json.ts';
 import { inverted, type PrefixedNames } from '../schema/subgraph.ts';
 import { sha256Of } from './persisted.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';

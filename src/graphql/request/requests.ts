@@ -114,8 +114,3 @@ export const methodAnswered = (method: string): string => (method === 'HEAD' ? '
 
 /** The value of `Allow`. */
 export const ALLOWED_METHODS = ['HEAD', ...METHODS.keys()].sort().join(', ');
-
-/** True for an object of JSON that is no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

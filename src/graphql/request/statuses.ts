@@ -1,6 +1,6 @@
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
+import { isObject } from '../../shared/exact-json.ts';
 import { isModern } from './accept.ts';
-import { isObject } from './requests.ts';
 
 /**
  * Clients of `application/graphql-response+json` get 401 if nothing could run for want of a valid key. Older ones get

@@ -1,11 +1,10 @@
+import { isObject, type JsonObject } from '../../shared/exact-json.ts';
 import {
   eachLocated,
   eachOf,
   inside,
   integerIn,
   invalid,
-  isObject,
-  type JsonObject,
   keyIn,
   type Located,
   labelIn,

@@ -1,9 +1,6 @@
 import { createObjectMemo } from '../../cache/lru.ts';
 import { Failure } from '../../shared/errors.ts';
-import { asNumber, numberOf } from '../../shared/exact-json.ts';
-
-/** An object of the service's JSON, unchecked. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { asNumber, isObject, type JsonObject, numberOf } from '../../shared/exact-json.ts';
 
 /** A place in a body: `data[3].value` of the answer of a route. */
 export interface Place {
@@ -33,11 +30,6 @@ export function invalid(place: Place, problem: string): Failure {
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof asNumber(value);
-}
-
-/** True for an object of JSON: no list, and no number that is kept as it was spelt. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 /** @throws Failure if the value is no object */

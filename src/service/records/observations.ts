@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { taken } from '../../shared/async/turns.ts';
 import type { Failure } from '../../shared/errors.ts';
-import { asNumber } from '../../shared/exact-json.ts';
+import { asNumber, isObject, type JsonObject } from '../../shared/exact-json.ts';
 import { areReadable, timeIn } from '../../shared/periods.ts';
 import { alpha2In, alpha2Of, checkCountry, countryNamedIn } from './countries.ts';
 import {
@@ -10,8 +10,6 @@ import {
   inside,
   integerIn,
   invalid,
-  isObject,
-  type JsonObject,
   keyIn,
   kindOf,
   leftOutOf,

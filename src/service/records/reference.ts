@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../../shared/exact-json.ts';
 import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import {
   blockIn,
@@ -7,8 +8,6 @@ import {
   findObject,
   inside,
   invalid,
-  isObject,
-  type JsonObject,
   keyIn,
   kindOf,
   type Located,
