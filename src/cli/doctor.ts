@@ -7,18 +7,14 @@ import {
   outgoingProxyIn,
   readConfig,
 } from '../config/config.ts';
+import type { CommandHost } from '../gateway/plugin.ts';
+import type { Finding } from '../plugin/definition.ts';
 import { excerpt } from '../shared/errors.ts';
 import { httpDateIn } from '../shared/periods.ts';
+import { commandView } from './command-view.ts';
 import { reasonOf } from './formats.ts';
 import type { ProgramPlugins } from './named-plugins.ts';
 import { remarksOf, strangeSettings } from './strange-settings.ts';
-
-interface Finding {
-  /** Null if nothing can be known. */
-  readonly isWell: boolean | null;
-  readonly name: string;
-  readonly text: string;
-}
 
 /** The `Date` header has whole seconds. */
 const MAX_SKEW_MS = 5_000;
@@ -35,21 +31,22 @@ const NOTHING = 'doctor';
  * @returns the findings, a line each, and true if none of them keeps the gateway from running
  */
 export async function examine(
-  env: NodeJS.ProcessEnv,
-  plugins: ProgramPlugins,
+  host: CommandHost,
+  programPlugins: ProgramPlugins,
   key: string | undefined,
   now: () => number,
 ) {
-  const findings = await findingsOf(env, plugins, key, now);
+  const findings = await findingsOf(host, programPlugins, key, now);
   return { report: report(findings), isWell: findings.every(({ isWell }) => isWell !== false) };
 }
 
 async function findingsOf(
-  env: NodeJS.ProcessEnv,
-  { plugins, named, errors }: ProgramPlugins,
+  host: CommandHost,
+  { named, errors }: ProgramPlugins,
   key: string | undefined,
   now: () => number,
 ): Promise<readonly Finding[]> {
+  const { env, plugins } = host;
   const ofPlugins = [
     ...errors.map((text) => ({ isWell: false, name: 'plugins', text })),
     ...Array.from(named, ([name, specifier]) => ({
@@ -77,6 +74,7 @@ async function findingsOf(
     ...(documents === null ? [] : [documents]),
     ...(await serviceFindings(config, key, now)),
     await storeFinding(config),
+    ...(await Promise.all(plugins.map((plugin) => plugin.findings?.(commandView(host), key) ?? []))).flat(),
   ];
 }
 

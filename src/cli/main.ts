@@ -87,7 +87,7 @@ function addQuery(program: Command, host: Surroundings): void {
     );
 }
 
-function addDoctor(program: Command, env: NodeJS.ProcessEnv, plugins: ProgramPlugins): void {
+function addDoctor(program: Command, host: CommandHost, programPlugins: ProgramPlugins): void {
   program
     .command('doctor')
     .description('look at settings, service, clock and cache; spends no call, or one if a key is given')
@@ -95,7 +95,7 @@ function addDoctor(program: Command, env: NodeJS.ProcessEnv, plugins: ProgramPlu
     .addHelpText('after', EXAMPLES.doctor)
     .action(async ({ key }: { key?: string }) => {
       const { examine } = await import('./doctor.ts');
-      const { report, isWell } = await examine(env, plugins, key, Date.now);
+      const { report, isWell } = await examine(host, programPlugins, key, Date.now);
       process.stdout.write(report);
       process.exitCode = isWell ? 0 : 1;
     });
@@ -215,7 +215,7 @@ async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     });
 
   addQuery(program, host);
-  addDoctor(program, env, programPlugins);
+  addDoctor(program, host, programPlugins);
   await addPrices(program, host);
   await addOfPlugins(program, host);
 

@@ -51,6 +51,8 @@ export interface PluginDefinition<Shape extends z.ZodRawShape = z.ZodRawShape> e
     common: CommonSettings,
   ): readonly string[];
   readonly commands?: readonly PluginCommand[];
+  /** Looks for `doctor` at what it needs to run, and sends no call. */
+  findings?(host: CommandHost, key: CommandKey['key']): Promise<readonly Finding[]>;
   /** Options of the command `serve`, each of which stands for settings. */
   readonly serveOptions?: readonly ServeOption[];
   /**
@@ -83,6 +85,14 @@ export function definePlugin<const Shape extends z.ZodRawShape>(
 export interface CommonSettings {
   /** `CACHE_URL`, which may hold a password; `memory:` by default. */
   readonly cacheUrl: string;
+}
+
+/** A line of `doctor`. */
+export interface Finding {
+  /** Null if nothing can be known, or nothing needs to be done. */
+  readonly isWell: boolean | null;
+  readonly name: string;
+  readonly text: string;
 }
 
 /** A command of the program, which is loaded once it is asked for. */

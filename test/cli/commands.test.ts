@@ -510,6 +510,36 @@ describe('doctor', () => {
     expect(existsSync(join(folder, 'cache.sqlite'))).toBe(false);
   });
 
+  it('country-graph doctor offers the fill of what a file lacks, with its price, until it is complete', async () => {
+    const env = {
+      ...service(),
+      CACHE_URL: `sqlite:${join(folder, 'known.sqlite')}`,
+      COUNTRY_GRAPH_KEY: program.sandbox.keys.team,
+    };
+    const figures = async () => {
+      program.requests();
+      const { stdout, code } = await doctor(env);
+      expect([code, program.requests()]).toEqual([0, ['GET /health', 'GET /v1/countries']]);
+      return /^(?:ok|--) {2}figures: .*$/m.exec(stdout)?.[0];
+    };
+    const fill = (...args: string[]) =>
+      runCommand(['fill', '--latest', '--yes', '--plan', 'team', ...args], { env });
+    expect(await figures()).toBeUndefined();
+    expect((await fill('--indicators', 'population_total')).code).toBe(0);
+    const offer =
+      '--  figures: 54 of the 11178 latest ones are known; country-graph fill --all --latest brings the others, by up to 12 call(s)';
+    expect(await figures()).toBe(offer);
+    program.requests();
+    expect((await fill('--all')).code).toBe(0);
+    expect(program.requests()).toHaveLength(12);
+    expect(await figures()).toMatch(/^ok {2}figures: all latest ones are known, complete since 20.*Z$/);
+    const { stdout } = await doctor({ ...env, COUNTRY_GRAPH_KEY: '' });
+    expect(stdout).toContain('--  figures: not looked at: There is no key: ');
+    await writeFile(join(folder, 'known.sqlite'), 'damaged'.repeat(1000));
+    expect(await figures()).toBeUndefined();
+    expect(await readFile(join(folder, 'known.sqlite'), 'utf8')).toBe('damaged'.repeat(1000));
+  });
+
   it('country-graph doctor tells how far the clock is off', async () => {
     await using there = await answering((_request, response) => {
       response.writeHead(200, { date: new Date(Date.now() - 90_000).toUTCString() }).end('{}');

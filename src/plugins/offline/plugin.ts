@@ -46,6 +46,11 @@ export const offline = definePlugin({
       load: async () => (await import('./record.ts')).addRecord,
     },
   ],
+  async findings(host, key) {
+    const { knownFigures } = await import('./known-figures.ts');
+    const found = await knownFigures(host, key);
+    return found === null ? [] : [{ name: 'figures', ...found }];
+  },
   async open({ OFFLINE: isOn, OFFLINE_FIXTURES: file }, host) {
     return {
       ...(file !== undefined && (await fixturesIn(file, host))),
