@@ -5,6 +5,7 @@
  * change that makes a query more expensive shows as a diff in review.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { WHOLE_GRAPH } from '../test/support/golden-settings.ts';
 import { openProgram } from '../test/support/program.ts';
 
 const BILL = 'docs/bill.txt';
@@ -12,7 +13,7 @@ const OPERATIONS = ['test/queries/**/*.graphql', 'bench/operations/*.graphql'];
 
 /** Runs one operation on a new gateway over a new sandbox. */
 async function billOf(file: string): Promise<string> {
-  await using program = await openProgram({ env: { EXTRA_ROUTES: 'policy,trade' } });
+  await using program = await openProgram({ env: WHOLE_GRAPH });
   const variablesFile = file.replace(/\.graphql$/, '.variables.json');
   const variables = existsSync(variablesFile) ? JSON.parse(readFileSync(variablesFile, 'utf8')) : {};
   const { upstream } = await program.ask(readFileSync(file, 'utf8'), { variables });

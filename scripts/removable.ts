@@ -43,6 +43,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'extra-routes': ['test/queries/policies', 'test/queries/trade'],
   availability: ['test/queries/availability'],
   'issued-keys': ['test/issued'],
+  journal: ['test/queries/journal'],
   subscriptions: ['test/live', 'test/queries/live'],
   'public-pages': ['test/address'],
   'mcp-tools': ['test/tools'],

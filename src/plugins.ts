@@ -7,6 +7,7 @@ import { csvTables } from './plugins/csv-tables/plugin.ts';
 import { extraRoutes } from './plugins/extra-routes/plugin.ts';
 import { graphiql } from './plugins/graphiql/plugin.ts';
 import { issuedKeys } from './plugins/issued-keys/plugin.ts';
+import { journal } from './plugins/journal/plugin.ts';
 import { mcpTools } from './plugins/mcp-tools/plugin.ts';
 import { offline } from './plugins/offline/plugin.ts';
 import { publicPages } from './plugins/public-pages/plugin.ts';
@@ -22,6 +23,7 @@ export const plugins: readonly PluginDefinition[] = [
   offline,
   extraRoutes,
   availability,
+  journal,
   tracing,
   csvTables,
   batches,
@@ -39,6 +41,7 @@ export const libraryPlugins: readonly PluginDefinition[] = [
   offline,
   extraRoutes,
   availability,
+  journal,
   csvTables,
   batches,
   absences,

@@ -8,13 +8,7 @@ import { describedOperations } from '../graphql/request/described-operations.ts'
 import { PUBLIC } from '../keys/tenant.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
 import { timed } from '../observations/cached-ranges.ts';
-import type {
-  Plugin as ByEntrance,
-  Documents,
-  PluginServices,
-  Site,
-  StartedServices,
-} from '../plugin/definition.ts';
+import type { Plugin as ByEntrance, PluginServices, Site, StartedServices } from '../plugin/definition.ts';
 import { boundedBudget } from '../service/bounded-budget.ts';
 import { budgetSeal, CountedBudget } from '../service/counted-budget.ts';
 import { Failure } from '../shared/errors.ts';
@@ -84,31 +78,25 @@ export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel)
     const { headers, exchanged } = request;
     return turnsOf(callerOf(headers, exchanged && exchangedSeal.open(exchanged)));
   },
-  documents: documentsOf({ config, schema, persisted }),
+  documents: {
+    listedIn(request) {
+      const id = documentIdOf(givenIn(request));
+      return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : null;
+    },
+    trusted: () => persisted.trusted,
+    described: (text) => describedOperations(schema, text),
+    listed: () => persisted.listed,
+    look: () => persisted.look(),
+    admit: (text) => persisted.admit(text),
+    allows: (text) => persisted.allows(text),
+    file: config.trustedDocuments ?? null,
+  },
   fields: () => fieldsOf(schema),
   openBudget: (terms, counts) => budgetSeal.seal(new CountedBudget(terms, counts)),
   openBound: (most, beyond, within) =>
     budgetSeal.seal(boundedBudget(most, beyond, within && budgetSeal.open(within))),
   settingsError: (message, options) => new ConfigError(message, options),
   api,
-});
-
-const documentsOf = ({
-  config,
-  schema,
-  persisted,
-}: Pick<Kernel, 'config' | 'schema' | 'persisted'>): Documents => ({
-  listedIn(request) {
-    const id = documentIdOf(givenIn(request));
-    return id !== null && persisted.lists(textIn(request, persisted)?.text ?? '') ? id : null;
-  },
-  trusted: () => persisted.trusted,
-  described: (text) => describedOperations(schema, text),
-  listed: () => persisted.listed,
-  look: () => persisted.look(),
-  admit: (text) => persisted.admit(text),
-  allows: (text) => persisted.allows(text),
-  file: config.trustedDocuments ?? null,
 });
 
 export const startedOf = (gateway: ComposedGateway): StartedServices => ({

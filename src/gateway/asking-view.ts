@@ -11,17 +11,8 @@ import { namesIn, SOURCES } from '../shared/source-names.ts';
 import type { ComposedGateway } from './plugin.ts';
 
 /** Has plugins ask as any client does. */
-export function askingOf({
-  callerOf,
-  enter,
-  handle,
-  holderOf,
-  named,
-  persisted,
-}: Pick<
-  ComposedGateway,
-  'callerOf' | 'enter' | 'handle' | 'holderOf' | 'named' | 'persisted'
->): AskingServices {
+export function askingOf(gateway: ComposedGateway): AskingServices {
+  const { callerOf, enter, handle, holderOf, named, persisted } = gateway;
   const prices = once(() => createPrices(handle));
 
   async function answerTo(request: GatewayRequest, keyName: string | undefined): Promise<string> {

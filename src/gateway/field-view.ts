@@ -5,7 +5,7 @@ import { warned } from '../graphql/resolvers/warned.ts';
 import type { GraphContext } from '../graphql/schema/context.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { CachedPair } from '../observations/cached-pairs.ts';
-import { distinct, sourcesOf } from '../observations/planner/newest.ts';
+import { distinct, newestOf, sourcesOf } from '../observations/planner/newest.ts';
 import type { CachedFigures, FieldContext, GraphPart } from '../plugin/graph.ts';
 import { turnsOf } from './turns-view.ts';
 
@@ -68,6 +68,10 @@ function viewOf(context: GraphContext | SubscribingContext): FieldContext {
       return load(...asked);
     },
     cached: {
+      async owner() {
+        check();
+        return (await observations.readCached([], () => {})) ? caller.tenant.digest : null;
+      },
       async figures(pairs, each) {
         check();
         await observations.readCached(pairs, (pair, cached) => {
@@ -84,6 +88,7 @@ function viewOf(context: GraphContext | SubscribingContext): FieldContext {
     },
     warn: (warning, subject) => warnings.add(warning, subject),
     warned: (path, list) => warned(context, path, list),
+    newest: newestOf,
     want: (figures) => effort.want(figures),
     markPassing: () => markPassing?.(),
     turns: turnsOf(caller),

@@ -13,22 +13,25 @@ export interface CachedPair {
   readonly rest: readonly ObservationEntry[];
 }
 
-/** Reads all that is cached of pairs, fresh or not, in turns; asks the service for nothing. */
+/**
+ * Reads all that is cached of pairs, fresh or not, in turns; asks the service for nothing.
+ * @returns false, with nothing read, for a key that the service hasn't accepted lately
+ */
 export type ReadPairs = (
   caller: Caller,
   pairs: readonly Pair[],
   each: (pair: Pair, cached: CachedPair) => void,
-) => Promise<void>;
+) => Promise<boolean>;
 
 /** Pairs that are read from the store together: their names alone take a good millisecond. */
 const PAIRS_TOGETHER = 256;
 
-/** Reads nothing for keys that the service doesn't accept. */
 export function createPairReader(tenantCache: TenantCache, several: SeveralFigures): ReadPairs {
   const { entryOf, rangeEntries } = createEntryReader(several);
   return async (caller, pairs, each) => {
     checkRight(caller, observations.tag);
     const { tenant } = caller;
+    if (pairs.length === 0) await tenantCache.lookUp(tenant);
     for (let from = 0; from < pairs.length; from += PAIRS_TOGETHER) {
       await yieldToEventLoop(caller);
       const names = pairs.slice(from, from + PAIRS_TOGETHER).map((pair) => {
@@ -40,7 +43,7 @@ export function createPairReader(tenantCache: TenantCache, several: SeveralFigur
         names.flatMap(({ series, ranges, latest }) => [series, ranges, latest]),
       );
       // The read may have told more about the key.
-      if (!tenantCache.isAccepted(tenant)) return;
+      if (!tenantCache.isAccepted(tenant)) return false;
       await eachInTurns(caller, names, ({ pair, series, ranges, latest }) => {
         const whole = entryOf(cachedValues.get(series), tenant);
         const rest = rangeEntries(cachedValues.get(ranges)?.value, tenant);
@@ -49,5 +52,6 @@ export function createPairReader(tenantCache: TenantCache, several: SeveralFigur
         if (whole !== null || rest.length > 0) each(pair, { whole, rest });
       });
     }
+    return tenantCache.isAccepted(tenant);
   };
 }

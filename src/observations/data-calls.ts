@@ -298,7 +298,7 @@ export async function isRouteAnswering(
 }
 
 /** True if as many rows came as the limit that the service states; otherwise, as the one asked for, or a default page. */
-function isAtLimit(received: number, stated: number | null, asked: number | undefined): boolean {
+export function isAtLimit(received: number, stated: number | null, asked: number | undefined): boolean {
   if (stated !== null) return received >= stated;
   return received > 0 && (received === asked || received === DEFAULT_MAX_ROWS);
 }

@@ -1,5 +1,7 @@
 import type { Answer } from '../service/call.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Trace } from '../service/trace.ts';
+import type { FieldPair } from './graph.ts';
 
 /** A call that is about to be tried. It can be watched, answered or refused, but not changed. */
 export interface OutgoingCall {
@@ -22,6 +24,17 @@ export interface OutgoingCall {
    * @throws Failure UPSTREAM_INVALID_RESPONSE
    */
   sourceRunsIn(body: unknown): readonly { readonly key: string; readonly lastRunAt: string | null }[];
+  /**
+   * Reads the rows of an answer about figures. It is whole if its total says that no row is missing.
+   * @throws Failure UPSTREAM_INVALID_RESPONSE
+   */
+  figuresIn(body: unknown): {
+    readonly rows: readonly ObservationRecord[];
+    /** Countries and metrics of rows without a value, and of rows that can't be read: null if not even that can. */
+    readonly blanks: readonly FieldPair[];
+    readonly errors: readonly { readonly [name in keyof FieldPair]: string | null }[];
+    readonly isWhole: boolean;
+  };
   /**
    * Has figures of the owner from before an instant (milliseconds since the epoch) looked at again before they are served.
    * @returns settles once all gateways of the store know

@@ -9,6 +9,7 @@ import {
 import type { Changes } from '../graphql/live/subscribing.ts';
 import { fieldsReadBy } from '../graphql/resolvers/fields.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graphql/schema/context.ts';
+import type { newestOf } from '../observations/planner/newest.ts';
 import type { Endpoint } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { PromiseOrValue, Steps } from '../shared/async/turns.ts';
@@ -89,6 +90,11 @@ export interface FieldContext {
   load<Params, Result>(endpoint: Endpoint<Params, Result>, params: Params): Promise<Result | null>;
   readonly cached: {
     /**
+     * Names the key whose figures may be read, as `OutgoingCall` does; null if the service hasn't accepted it lately.
+     * @throws Failure if the caller may not read figures
+     */
+    owner(): Promise<string | null>;
+    /**
      * Calls back with each pair of which anything is cached for the caller, fresh or not.
      * @throws Failure if the caller may not read figures, or the operation has ended
      */
@@ -101,6 +107,8 @@ export interface FieldContext {
     /** Codes of the countries that the list will most likely have, and of those seen in figures, sorted. */
     countryCodes(): readonly string[];
   };
+  /** The latest of some rows, by the one order of figures. */
+  newest: typeof newestOf;
   /**
    * Counts figures that the operation is about to look at.
    * @throws Failure OPERATION_TOO_EXPENSIVE beyond what one operation may

@@ -14,6 +14,7 @@ export const FAILURES = {
   UPSTREAM_INCOMPLETE: { retryable: false },
   UPSTREAM_ROUTE_ABSENT: { retryable: false },
   NOT_HELD: { retryable: false },
+  NOT_RECORDED: { retryable: false },
   OPERATION_TOO_EXPENSIVE: { retryable: false },
   OPERATION_TIMEOUT: { retryable: true },
   OVERLOADED: { retryable: true },

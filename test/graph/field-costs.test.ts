@@ -16,11 +16,11 @@ import { encodeId } from '../../src/graphql/resolvers/lists.ts';
 import { costOf, type FieldCost, takeCosts } from '../../src/graphql/schema/selection.ts';
 import { plugins } from '../../src/plugins.ts';
 import { observations } from '../../src/service/endpoints.ts';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { schemaOf } from '../support/plugin-host.ts';
 import { openProgram } from '../support/program.ts';
 
-const WHOLE = { EXTRA_ROUTES: 'policy,trade' };
-const schema = await schemaOf(plugins, WHOLE);
+const schema = await schemaOf(plugins, WHOLE_GRAPH);
 
 /** Countries that are asked for: as many calls for a field, and it takes one for each of them. */
 const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG'];
@@ -28,6 +28,7 @@ const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG'];
 /** Values of arguments, by name; by field if several have the name. All others are left out. */
 const ARGUMENTS: Readonly<Record<string, unknown>> = {
   code: 'KE',
+  asOf: '2026-03-10T12:00:00Z',
   codes: CODES,
   countryCode: 'KE',
   countryCodes: CODES,
@@ -113,7 +114,7 @@ const clock = { now: () => time, sleep: async () => {} };
 const program = await openProgram({
   clock,
   sandbox: { now: clock.now },
-  env: { MAX_UPSTREAM_CALLS: '1000', ...WHOLE },
+  env: { MAX_UPSTREAM_CALLS: '1000', ...WHOLE_GRAPH },
 });
 afterAll(() => program[Symbol.asyncDispose]());
 

@@ -6,7 +6,12 @@ import { openProgram, type Program } from '../support/program.ts';
 const QUERY =
   '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
 
-const ENV = { CACHE_URL: 'memory:', SUBSCRIPTIONS: 'on', EXTRA_ROUTES: 'trade,policy' };
+const ENV = {
+  CACHE_URL: 'memory:',
+  SUBSCRIPTIONS: 'on',
+  EXTRA_ROUTES: 'trade,policy',
+  JOURNAL_FILE: ':memory:',
+};
 
 const post = ({ url }: Program, key: string, body: unknown, accept = 'application/json') =>
   fetch(url, {

@@ -38,7 +38,7 @@ const formatted = (json: string) =>
 
 async function run(name: string) {
   // What is cached is all that these ask for.
-  const isOfCache = name.startsWith('availability/');
+  const isOfCache = /^(availability|journal)\//.test(name);
   await using program = await openGolden(isOfCache ? { CACHE_URL: 'memory:' } : {});
   const { query, variables } = goldenOperation(name);
   const { data, errors, upstream } = await program.ask(query, { variables });

@@ -79,6 +79,10 @@ export type Country = Node & {
   readonly capital?: Maybe<Scalars['String']['output']>;
   /** ISO 3166-1 alpha-2 code, in upper case. */
   readonly code: Scalars['CountryCode']['output'];
+  /** A national figure as it was known at a time: what the gateway had last seen by then under your key; null if it had seen that there was none. Costs no call, and never gives today's figure: if nothing was recorded by then, the error is `NOT_RECORDED`. */
+  readonly figureAsOf?: Maybe<RecordedFigure>;
+  /** The whole series of one indicator as it was known at a time, places included: the earliest figure first. Costs no call. If the gateway hadn't seen the whole series by then, the error is `NOT_RECORDED`. */
+  readonly figuresAsOf?: Maybe<ReadonlyArray<RecordedFigure>>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** ISO 3166-1 alpha-3 code. From the one `/v1/countries` call. */
@@ -129,6 +133,21 @@ export type Country = Node & {
 /** A country that the service covers. */
 export type CountryAvailabilityArgs = {
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
+
+/** A country that the service covers. */
+export type CountryFigureAsOfArgs = {
+  asOf: Scalars['DateTime']['input'];
+  metricKey: Scalars['String']['input'];
+  year?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryFiguresAsOfArgs = {
+  asOf: Scalars['DateTime']['input'];
+  metricKey: Scalars['String']['input'];
 };
 
 
@@ -307,6 +326,8 @@ export const ErrorCode = {
   MONTHLY_QUOTA_EXCEEDED: 'MONTHLY_QUOTA_EXCEEDED',
   /** The operation runs offline, and what the field needs is not cached. `command` would fetch it. */
   NOT_HELD: 'NOT_HELD',
+  /** The journal of the gateway doesn't reach back so far, or doesn't have the snapshot. */
+  NOT_RECORDED: 'NOT_RECORDED',
   /** The request names no operation, or one that the document doesn't have. */
   OPERATION_RESOLUTION_FAILURE: 'OPERATION_RESOLUTION_FAILURE',
   /** The operation took longer than allowed, and this field was not ready by then. */
@@ -917,6 +938,8 @@ export type Query = {
   readonly policies?: Maybe<ReadonlyArray<Policy>>;
   /** Plan and usage of the caller's key, as counted by this gateway. Costs nothing. */
   readonly quota?: Maybe<Quota>;
+  /** What has changed in figures, as the gateway has seen it under your key: the latest change first. A figure is the same one whatever its value, release, status or unit, so a new release of it is a revision. What the gateway saw first is none. Costs no call. */
+  readonly revisions?: Maybe<ReadonlyArray<Revision>>;
   /** One source; null if the service has none with this key. One `/v1/platform/etl-status` call. */
   readonly source?: Maybe<Source>;
   /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
@@ -1136,6 +1159,21 @@ export type QueryPoliciesArgs = {
  * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
  * `extensions.upstream` of each response states the cost of the operation.
  */
+export type QueryRevisionsArgs = {
+  countryCodes: ReadonlyArray<Scalars['CountryCode']['input']>;
+  first?: Scalars['Int']['input'];
+  metricKeys: ReadonlyArray<Scalars['String']['input']>;
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Descriptions state the upstream calls that a field costs, if any. Fields of one operation share their calls, as do
+ * operations that run at the same time under one key: one `/v1/data` call fetches all their figures.
+ * `extensions.upstream` of each response states the cost of the operation.
+ */
 export type QuerySourceArgs = {
   key: Scalars['String']['input'];
 };
@@ -1260,6 +1298,58 @@ export type Ratio = {
   readonly value: Scalars['Float']['output'];
   /** The year of both figures. */
   readonly year: Scalars['Int']['output'];
+};
+
+/** A figure as it was at some time. */
+export type RecordedFigure = {
+  readonly __typename?: 'RecordedFigure';
+  /** For a stock figure, its point in time; null for a flow over the period. */
+  readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /** The country. */
+  readonly country: Country;
+  /** Provider's dataset release of the figure; null if none was named. */
+  readonly datasetVersion?: Maybe<Scalars['String']['output']>;
+  /** The figure with all digits that the service sent. */
+  readonly digits: Scalars['String']['output'];
+  /** Provider's upper bound around an estimate; null if none was published. */
+  readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null if none was published. */
+  readonly estimateLow?: Maybe<Scalars['Float']['output']>;
+  /** The indicator. */
+  readonly indicator: Indicator;
+  /** Place of the figure within the country; null for the whole country. */
+  readonly locationName?: Maybe<Scalars['String']['output']>;
+  /** The period covered, as the service spelt it. */
+  readonly period: Scalars['String']['output'];
+  /** Time at which the platform had retrieved the value when the gateway first saw it, in UTC. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** Time at which the gateway first saw the figure so. */
+  readonly seenAt: Scalars['DateTime']['output'];
+  /** The body that published the figure. `key` is free. */
+  readonly source: Source;
+  /** Unit as the source stated it. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** One change of a figure. */
+export type Revision = {
+  readonly __typename?: 'Revision';
+  /** The figure after; null if it was withdrawn. */
+  readonly after?: Maybe<RecordedFigure>;
+  /** The figure before; null if it was not there. */
+  readonly before?: Maybe<RecordedFigure>;
+  /** The country. */
+  readonly country: Country;
+  /** The indicator. */
+  readonly indicator: Indicator;
+  /** Time at which the gateway first saw the change. */
+  readonly seenAt: Scalars['DateTime']['output'];
 };
 
 /** Snapshot of a country across several domains. A domain without coverage is an empty list; `record` also holds the domains that have no field here. */

@@ -42,6 +42,8 @@ export const PART_TYPES = [
   'TradeFlow',
   'TradePartner',
   'TradeProduct',
+  'Revision',
+  'RecordedFigure',
   'ObservationChanges',
   'ObservationChange',
   'FormerObservation',
@@ -57,6 +59,8 @@ export const EXTRA_TYPES: readonly string[] = [
   'TradeFlow',
   'TradePartner',
   'TradeProduct',
+  'Revision',
+  'RecordedFigure',
   'ObservationChanges',
   'ObservationChange',
   'FormerObservation',
@@ -111,6 +115,8 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     tradeFlows: 'TradeFlow',
     tradePartners: 'TradePartner',
     tradeProducts: 'TradeProduct',
+    figureAsOf: 'RecordedFigure',
+    figuresAsOf: 'RecordedFigure',
   },
   CountryProfile: {
     country: 'Country',
@@ -181,6 +187,7 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
     availability: 'IndicatorAvailability',
     policies: 'Policy',
     tradeFlows: 'TradeFlow',
+    revisions: 'Revision',
   },
   Availability: {
     country: 'Country',
@@ -202,6 +209,17 @@ export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, stri
   },
   TradeOverview: {
     country: 'Country',
+  },
+  Revision: {
+    country: 'Country',
+    indicator: 'Indicator',
+    before: 'RecordedFigure',
+    after: 'RecordedFigure',
+  },
+  RecordedFigure: {
+    country: 'Country',
+    indicator: 'Indicator',
+    source: 'Source',
   },
   Subscription: {
     observationsChanged: 'ObservationChanges',

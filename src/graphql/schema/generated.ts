@@ -225,6 +225,8 @@ export type ErrorCode =
   | 'MONTHLY_QUOTA_EXCEEDED'
   /** The operation runs offline, and what the field needs is not cached. `command` would fetch it. */
   | 'NOT_HELD'
+  /** The journal of the gateway doesn't reach back so far, or doesn't have the snapshot. */
+  | 'NOT_RECORDED'
   /** The request names no operation, or one that the document doesn't have. */
   | 'OPERATION_RESOLUTION_FAILURE'
   /** The operation took longer than allowed, and this field was not ready by then. */

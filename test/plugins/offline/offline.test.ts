@@ -154,7 +154,11 @@ describe('x-offline', () => {
 
 describe('OFFLINE=on', () => {
   it('with OFFLINE=on every golden query is answered from a file as it was online, while the service is down', async () => {
-    const env = { CACHE_URL: `sqlite:${join(folder, 'golden.db')}`, BATCH_WINDOW_MS: '0' };
+    const env = {
+      CACHE_URL: `sqlite:${join(folder, 'golden.db')}`,
+      BATCH_WINDOW_MS: '0',
+      JOURNAL_FILE: join(folder, 'journal.sqlite'),
+    };
     const answers = new Map<string, unknown>();
     const names = goldenNames.filter((name) => !NOT_CACHED.test(name));
     {
