@@ -105,7 +105,7 @@ function fetchAgain(
     return Promise.resolve(NONE_WHOLE);
   }
   return settlingFailures(part, async () => {
-    const reply = isUnlisted ? refusal : await calls.askFor(part, sending);
+    const reply = isUnlisted ? refusal : await calls.ask(part, sending);
     if (!reply.isRefused) return receive(part, reply, sending);
     if (reply.stray === undefined) return bisected(part, reply, sending, search);
     cacheRefusal(names, part, reply, search);
@@ -162,12 +162,12 @@ async function fetchHalves(
       reply.isRefused ? fetchOthers(half, reply, search) : receive(half, reply, sending),
     );
   const fetch = (half: Task) =>
-    settlingFailures(half, async () => take(half, await calls.askFor(half, sending)));
+    settlingFailures(half, async () => take(half, await calls.ask(half, sending)));
   // A half without demands isn't fetched, although its answer would tell about the other half.
   const [first, second] = halves.filter(({ pairs }) => pairs.length > 0) as [Task, Task | undefined];
   if (second === undefined) return fetch(first);
   // Not a call to find out about `limit`: if names and limit may both be the reason, a refusal shows neither.
-  const reply = await calls.askFor(first, sending, false);
+  const reply = await calls.ask(first, sending, false);
   if (!reply.isRefused)
     return sum([await take(first, reply), await take(second, { ...refusal, isInferred: true })]);
   // Trusted names come first, since the search may be given up before the other half.
@@ -212,14 +212,9 @@ function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Su
 type Suspects = Readonly<Record<Dimension, readonly string[]>>;
 
 function suspectsIn({ countryCodes, metricKeys }: Rectangle, { answered, listed }: Learned): Suspects {
-  const suspected = (dimension: Dimension) => (name: string) => {
-    const spelt = dimension === 'countries' ? name.toUpperCase() : name;
-    return !answered[dimension].has(spelt) && !listed[dimension].has(spelt);
-  };
-  return {
-    countries: countryCodes.filter(suspected('countries')),
-    metrics: metricKeys.filter(suspected('metrics')),
-  };
+  const among = (dimension: Dimension, names: readonly string[]) =>
+    names.filter((name) => !answered[dimension].has(name) && !listed[dimension].has(name));
+  return { countries: among('countries', countryCodes), metrics: among('metrics', metricKeys) };
 }
 
 /**

@@ -1,101 +1,20 @@
-import type { Lookups } from '../cache/lru.ts';
-import type { Tenant, Traffic } from '../keys/tenant.ts';
-import { NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
+import type { Tenant } from '../keys/tenant.ts';
+import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
 import { billStale } from '../service/bill.ts';
-import { type Ask, isBetterOld, type ListCache } from '../service/cached-lists.ts';
-import type { Send } from '../service/call.ts';
+import { isBetterOld } from '../service/cached-lists.ts';
 import { observations } from '../service/endpoints.ts';
 import { checkRight } from '../service/rights.ts';
 import type { Sending } from '../service/sending.ts';
 import { eachInTurns, type Job, type PromiseOrValue } from '../shared/async/turns.ts';
-import type { Failure } from '../shared/errors.ts';
-import { once } from '../shared/once.ts';
-import type { ObservationEntries } from './entries.ts';
+import type { DataService, FiguresCache, FiguresEvents } from './called.ts';
 import type { ObservationEntry } from './entry-reader.ts';
-import type { Fetch, Figures, Outcome, Outcomes } from './fetch.ts';
+import type { Fetch, Figures, Outcome, Outcomes, OutcomesByName } from './fetch.ts';
 import { type Demand, takenUntilMs, wholeOf } from './planner/demand.ts';
 import { estimate, type Planning, rangesOf } from './planner/modes.ts';
 import { goingAlong, type Prefetch } from './prefetch.ts';
-import type { createRefusedNames } from './refused-names.ts';
+import type { Revalidation } from './revalidation.ts';
 
 const isOfAnyAge = ({ key, name }: Demand) => key === name;
-
-export interface CachedFigures {
-  readonly entry: ObservationEntry;
-  readonly metricKey: string;
-}
-
-/**
- * Tells which expired figures still hold. The service announces no revisions, but one call says when each source last
- * changed: figures hold if no source that may bring their metric has changed since. The catalogue, if cached, names
- * these sources; otherwise any may be one.
- */
-export interface Revalidation {
-  /**
-   * Returns the latest instant at which figures were known to be current. Spends a call only if that is likely to
-   * save more than one.
-   */
-  check(
-    expired: readonly CachedFigures[],
-    costs: FetchCosts,
-    sending: Sending,
-  ): Promise<(figures: CachedFigures) => number>;
-  /** By these, the worth of a check is judged. */
-  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
-}
-
-/** Calls to fetch expired demands, without and with a check of the sources. */
-export interface FetchCosts {
-  readonly calls: () => number;
-  readonly callsIfRenewed: () => number;
-}
-
-/** The data calls of a key in the current interval of one time to live, and in the one before. */
-export function trafficOf(tenant: Tenant, nowMs: number, { ttlMs }: Freshness): Traffic {
-  const interval = Math.floor(nowMs / Math.max(1, ttlMs));
-  tenant.traffic ??= { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
-  const { traffic } = tenant;
-  if (traffic.interval !== interval) {
-    traffic.callsBefore = traffic.interval === interval - 1 ? traffic.calls : 0;
-    traffic.calls = 0;
-    traffic.interval = interval;
-  }
-  return traffic;
-}
-
-type Freshness = ListCache['freshness'];
-
-export interface FiguresCache {
-  readonly entries: ObservationEntries;
-  readonly tenantCache: TenantCache;
-  readonly refusedNames: ReturnType<typeof createRefusedNames>;
-  /** Also saves figures of pairs that nobody wanted. */
-  readonly save: ObservationEntries['save'];
-  readonly freshness: Freshness;
-  readonly now: () => number;
-}
-
-export interface DataService {
-  readonly send: Send;
-  /** Asks for lists, and notes the names in them in `learned`. */
-  readonly ask: Ask;
-  readonly outage: { failure(route: string): Failure | null };
-}
-
-export interface FiguresEvents {
-  readonly lookups?: Lookups | undefined;
-  readonly onCached?: (demand: Demand) => void;
-  /** Called if expired entries may turn out to hold. */
-  readonly onExpired?: () => void;
-  /** Called with the rows of each answer, and how many of them nobody had asked for. */
-  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
-}
-
-export interface RevalidationParts extends Pick<FiguresCache, 'tenantCache' | 'freshness' | 'now'> {
-  readonly ask: Ask;
-  /** False still uses the results of earlier checks. */
-  readonly mayRenew: boolean;
-}
 
 export interface CachingParts {
   readonly planning: Planning;
@@ -106,20 +25,6 @@ export interface CachingParts {
   readonly revalidation: Revalidation;
 }
 
-/** Loads the check for the first expired figure. */
-export function createLazyRevalidation(
-  load: () => Promise<Revalidation['check']>,
-  freshness: Freshness,
-): Revalidation {
-  const loading = once(load);
-  return {
-    check: async (...expired) => (await loading())(...expired),
-    countCalls(tenant, calls, nowMs) {
-      trafficOf(tenant, nowMs, freshness).calls += calls;
-    },
-  };
-}
-
 /** Share of its time to live after which a figure that is asked for is counted again as wanted. */
 const RECOUNTING_SHARE = 0.1;
 
@@ -127,7 +32,7 @@ const RECOUNTING_SHARE = 0.1;
 const FEW = 250;
 
 interface Terms {
-  readonly freshness: Freshness;
+  readonly freshness: FiguresCache['freshness'];
   readonly tenant: Tenant;
 }
 
@@ -216,7 +121,7 @@ export function findCached({ cache, events, prefetch }: CachingParts): Figures['
 
 /** The demand that an entry answers: the whole series, of which some years may be wanted. */
 function answeredBy(demand: Demand, entry: ObservationEntry): Demand {
-  return demand.years === null || entry.years !== null ? demand : wholeOf(demand);
+  return entry.years === null ? wholeOf(demand) : demand;
 }
 
 /** What is cached of a demand. */
@@ -262,15 +167,15 @@ export function cachedFiguresStage(next: Fetch, parts: CachingParts): Figures['f
   };
 }
 
-async function fetchUncached(
-  demands: readonly Demand[],
-  { next, sending, planning }: Meeting,
-): Promise<Outcomes> {
+async function fetchUncached(demands: readonly Demand[], meeting: Meeting): Promise<OutcomesByName> {
+  const { next, sending } = meeting;
   if (demands.every(({ years }) => years === null)) return next(demands, sending);
-  const isRange = await rangesOf(sending.caller, demands, planning);
-  const askedFor = (demand: Demand) => (isRange(demand) ? demand : wholeOf(demand));
-  const fetched = await next(onePerKey(demands.map(askedFor)), sending);
-  return new Map(demands.map((demand) => [demand.name, fetched.get(askedFor(demand).key) ?? []]));
+  const readings = await askedFor(
+    demands.map((demand) => ({ demand, entry: undefined })),
+    meeting,
+  );
+  const fetched = await next(onePerKey(readings.map(({ asked }) => asked)), sending);
+  return new Map(readings.map(({ demand, asked }) => [demand.name, fetched.get(asked.key) ?? []]));
 }
 
 /** By index of the demand. Synchronous if all entries are in this process. */
@@ -375,8 +280,7 @@ function heldIn(readings: readonly Reading[], missing: readonly Reading[]): read
   });
 }
 
-/** Returns the outcomes by name. */
-async function answerOrFetch(readings: readonly Reading[], meeting: Meeting): Promise<Outcomes> {
+async function answerOrFetch(readings: readonly Reading[], meeting: Meeting): Promise<OutcomesByName> {
   const { tenant, sending, revalidation, cache } = meeting;
   const callsSoFar = () => sending.bill.byRoute[observations.route] ?? 0;
   const callsBefore = callsSoFar();
@@ -387,7 +291,7 @@ async function answerOrFetch(readings: readonly Reading[], meeting: Meeting): Pr
   const isTest = missing.length === 0 && !cache.tenantCache.isAccepted(tenant);
   const fetched = await fetchMissing(isTest ? testing(held, meeting) : asked, meeting);
   const others = held.filter((one) => !fetched.has(one.asked.key));
-  // What was missing has come from another gateway, so that the service has not been asked.
+  // No call was sent, or the service's word on the key has expired since: what is cached may not be served untested.
   if (others.length > 0 && verdictOn(fetched, meeting).name === 'none')
     for (const [key, outcome] of await fetchMissing(others, meeting)) fetched.set(key, outcome);
   const outcomes = await outcomesOf([...held, ...asked], fetched, meeting);
@@ -421,7 +325,6 @@ function testing(held: readonly Asked[], { planning }: Meeting): readonly Asked[
   return [held.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
 }
 
-/** Returns the outcomes by key of what is asked for. */
 async function fetchMissing(missing: readonly Asked[], meeting: Meeting): Promise<Outcomes> {
   const { next, sending, cache, events, service, freshness } = meeting;
   const isAllUsable = missing.length > 0 && missing.every((one) => isUsable(one, meeting));
@@ -464,17 +367,16 @@ async function fetchAlong(
   return outcomes;
 }
 
-/** Returns the outcomes by name. */
 async function outcomesOf(
   readings: readonly Asked[],
   fetched: Outcomes,
   meeting: Meeting,
-): Promise<Outcomes> {
+): Promise<OutcomesByName> {
   const { sending, cache, events, prefetch, tenant } = meeting;
   const verdict = verdictOn(fetched, meeting);
   const failure = 'failure' in verdict ? verdict.failure : null;
   const nowMs = cache.now();
-  const outcomes: Outcomes = new Map();
+  const outcomes: OutcomesByName = new Map();
   const served = new Served(events);
   const wanted: Demand[] = [];
   const checkedAtMs: number[] = [];

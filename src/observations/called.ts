@@ -1,8 +1,11 @@
+import type { Lookups } from '../cache/lru.ts';
+import type { TenantCache } from '../keys/tenant-cache.ts';
+import type { Ask, ListCache } from '../service/cached-lists.ts';
+import type { Send } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Sending } from '../service/sending.ts';
 import { Failure } from '../shared/errors.ts';
-import type { DataService, FiguresCache, FiguresEvents } from './cached.ts';
 import {
   type Arrived,
   type CameOfPair,
@@ -14,9 +17,10 @@ import {
   type Refusal,
   type Rows,
 } from './data-calls.ts';
-import type { PairFigures } from './entries.ts';
+import type { ObservationEntries, PairFigures } from './entries.ts';
 import {
   cellsOf,
+  type Demand,
   isWithin,
   keyOfPair,
   type Pair,
@@ -27,6 +31,7 @@ import {
 } from './planner/demand.ts';
 import { DEFAULT_MAX_ROWS, type Facts, type Learned, mayNameYears } from './planner/learned.ts';
 import { inWhole, type Planning, type PlanPart } from './planner/modes.ts';
+import type { createRefusedNames } from './refused-names.ts';
 
 export interface PairsToFetch extends PlanPart {
   /** Called with each task, whose call may answer further demands; left out if there can be none. */
@@ -80,6 +85,32 @@ export interface Repair {
   refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
 }
 
+export interface FiguresCache {
+  readonly entries: ObservationEntries;
+  readonly tenantCache: TenantCache;
+  readonly refusedNames: ReturnType<typeof createRefusedNames>;
+  /** Also saves figures of pairs that nobody wanted. */
+  readonly save: ObservationEntries['save'];
+  readonly freshness: ListCache['freshness'];
+  readonly now: () => number;
+}
+
+export interface DataService {
+  readonly send: Send;
+  /** Asks for lists, and notes the names in them in `learned`. */
+  readonly ask: Ask;
+  readonly outage: { failure(route: string): Failure | null };
+}
+
+export interface FiguresEvents {
+  readonly lookups?: Lookups | undefined;
+  readonly onCached?: (demand: Demand) => void;
+  /** Called if expired entries may turn out to hold. */
+  readonly onExpired?: () => void;
+  /** Called with the rows of each answer, and how many of them nobody had asked for. */
+  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
+}
+
 export interface CallParts {
   readonly planning: Planning;
   readonly service: DataService;
@@ -109,7 +140,7 @@ export function calledStage(parts: CallParts, { cut, refused }: Repair): FetchTa
     try {
       const { years } = task;
       const isInWhole = years !== null && !mayNameYears(learned.facts());
-      const reply = isInWhole ? null : await calls.askFor(task, sending);
+      const reply = isInWhole ? null : await calls.ask(task, sending);
       // No further pairs may join: the answer settles those that have joined by now.
       task.isOpen = false;
       if (reply === null) return await askInWhole(task, planning);

@@ -1,13 +1,15 @@
 import type { InFlight } from '../keys/tenant-cache.ts';
 import type { Caller } from '../service/caller.ts';
 import type { Sending } from '../service/sending.ts';
-import { type CachingParts, cachedFiguresStage, createLazyRevalidation, findCached } from './cached.ts';
+import { once } from '../shared/once.ts';
+import { type CachingParts, cachedFiguresStage, findCached } from './cached.ts';
 import { createPairReader } from './cached-pairs.ts';
 import {
   type CallParts,
   calledStage,
   type FetchedRows,
   type FetchPairs,
+  type FiguresCache,
   NONE_WHOLE,
   type PairsToFetch,
   type Repair,
@@ -23,6 +25,8 @@ import { mayNameYears } from './planner/learned.ts';
 import { inWhole, type Planning, sharesOf } from './planner/modes.ts';
 import { createObservationPool, type PoolParts } from './pool.ts';
 import { createPrefetch, NO_PREFETCH } from './prefetch.ts';
+import type { Revalidation } from './revalidation.ts';
+import { trafficOf } from './traffic.ts';
 
 interface LeaseParts {
   readonly inFlight: InFlight;
@@ -89,7 +93,7 @@ export type ObservationClient = ReturnType<typeof createObservationClient>;
 /**
  * Puts together the stages that the figures of an operation pass:
  *
- *     cached → pool (→ leased) → planned → covered → called (→ completed, bisected)
+ *     cached → pool (→ leased) → planned → covered → called (→ repairCut, bisected)
  *
  * - Cached entries cost nothing. The rest takes along figures that cost no further call.
  * - It meets the demands of other operations in the pool, and all of them are planned as one. Demands that others who
@@ -118,6 +122,20 @@ export function createObservationClient(parts: FiguresParts) {
       const participant = pool.join(caller);
       const figures: Figures = { ...shared, fetch: cachedFiguresStage(participant.fetch, caching) };
       return { participant, figures };
+    },
+  };
+}
+
+/** Loads the check for the first expired figure. */
+function createLazyRevalidation(
+  load: () => Promise<Revalidation['check']>,
+  freshness: FiguresCache['freshness'],
+): Revalidation {
+  const loading = once(load);
+  return {
+    check: async (...expired) => (await loading())(...expired),
+    countCalls(tenant, calls, nowMs) {
+      trafficOf(tenant, nowMs, freshness).calls += calls;
     },
   };
 }
@@ -174,7 +192,7 @@ export function gatheredStage(next: FetchBatch): Fetch {
 
 /** Loaded on demand: most gateways hardly ever see a cut answer or a refusal. */
 const REPAIR: Repair = {
-  cut: async (...cut) => (await import('./repair.ts')).completed(...cut),
+  cut: async (...cut) => (await import('./repair.ts')).repairCut(...cut),
   refused: async (...refused) => (await import('./bisected.ts')).bisected(...refused),
 };
 
@@ -204,10 +222,9 @@ export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planni
     const [only] = tasks;
     if (only !== undefined && tasks.length === 1) return fetch(only);
     // The first call shows which parameters the service takes; the others wait, so that not all are refused.
-    const firstTasks = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
-    const fetched: FetchedRows[] = [];
-    for (const task of firstTasks) fetched.push(await fetch(task));
-    if (firstTasks.length > 0 && wanted.years !== null && !mayNameYears(learned.facts())) {
+    const first = isTaught(wanted, parts) ? undefined : tasks.shift();
+    const fetched = first === undefined ? [] : [await fetch(first)];
+    if (first !== undefined && wanted.years !== null && !mayNameYears(learned.facts())) {
       for (const task of tasks) task.isOpen = false;
       const rest = tasks.flatMap((task) => task.pairs);
       fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));

@@ -40,10 +40,10 @@ function strayIn(
   figures: Iterable<readonly ObservationRecord[]>,
   rectangle: Rectangle,
 ): Failure | null {
-  const codes = new Set(rectangle.countryCodes.map((code) => code.toUpperCase()));
+  const codes = new Set(rectangle.countryCodes);
   const keys = new Set(rectangle.metricKeys.map((key) => key.toLowerCase()));
   const isStray = ({ countryCode, metricKey }: NamedRow) =>
-    (countryCode !== null && !codes.has(countryCode) && !codes.has(countryCode.toUpperCase())) ||
+    (countryCode !== null && !codes.has(countryCode)) ||
     (metricKey !== null && !keys.has(metricKey) && !keys.has(metricKey.toLowerCase()));
   for (const rows of figures) {
     const row = rows[0];
@@ -190,7 +190,8 @@ export type DataCalls = ReturnType<typeof createDataCalls>;
 export function createDataCalls(parts: DataCallParts) {
   const { learned } = parts;
 
-  async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
+  /** At most once for a fetch, whatever the service is known to take. */
+  async function askExactly(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, years = null, arrived } = query;
     const { from, to } = query.named ?? (years === null ? {} : widened(years));
     const named = { startYear: from ?? undefined, endYear: to ?? undefined };
@@ -205,7 +206,7 @@ export function createDataCalls(parts: DataCallParts) {
     let isFinal = false;
     try {
       const reply = await asking;
-      // A 404 that names nothing may be a moment's: the same call again tells.
+      // A 404 that names nothing may be a moment's, as may a failure: the same call again tells.
       isFinal = !reply.isRefused || reply.stray === undefined;
       if (!reply.isRefused) arrived.answers += 1;
       return reply;
@@ -216,20 +217,20 @@ export function createDataCalls(parts: DataCallParts) {
 
   /** If the limit is refused, repeats the call with a lower one or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
-    const askLimited = (most?: number) => ask({ ...asked, limit: most }, sending);
+    const askUpTo = (rows?: number) => askExactly({ ...asked, limit: rows }, sending);
     // Years may be the reason for a refusal, unless its message is about the limit alone.
     const isForLimit = asked.years === null ? mayBeForLimit : isForLimitAlone;
-    const reply = await askLimited(limit);
+    const reply = await askUpTo(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
     if (highest !== null) {
-      const lower = await askLimited(highest);
+      const lower = await askUpTo(highest);
       if (!lower.isRefused || !isForLimit(lower)) {
         learned.learn({ limit: highest, maxRows: highest });
         return lower;
       }
     }
-    const plain = await askLimited();
+    const plain = await askUpTo();
     if (!plain.isRefused) learned.learn({ limitParam: 'refused' });
     return plain;
   }
@@ -249,9 +250,9 @@ export function createDataCalls(parts: DataCallParts) {
    * Sends `limit` if more rows than a default page are expected and the service may support it.
    * @param mayTry true if the call may be used to find out whether the service supports `limit`
    */
-  function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
+  function ask(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
     const limit = limitFor(asked, mayTry);
-    return limit === undefined ? ask(asked, sending) : askWithLimit(asked, sending, limit);
+    return limit === undefined ? askExactly(asked, sending) : askWithLimit(asked, sending, limit);
   }
 
   /** Once the service has accepted a limit, only its message can make one the reason for a refusal. */
@@ -260,7 +261,7 @@ export function createDataCalls(parts: DataCallParts) {
     return isAboutRowLimit(detail) || learned.facts().limitParam !== 'accepted';
   }
 
-  return { ask, askFor };
+  return { ask, askExactly };
 }
 
 /**
@@ -288,7 +289,7 @@ export async function isRouteAnswering(
   const { countryCode, metricKey } = figuredPair;
   const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
   try {
-    const reply = await calls.ask({ mode: 'latest', rectangle }, sending);
+    const reply = await calls.askExactly({ mode: 'latest', rectangle }, sending);
     return !reply.isRefused || reply.stray === undefined;
   } catch (error) {
     sending.signal.throwIfAborted();
@@ -321,18 +322,15 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
     else runs.push([row]);
   }
   const names = pairKeys(
-    runs.map(({ 0: first }) => {
-      const metricKey = askedKeyOf(first.metricKey);
-      return metricKey === first.metricKey ? first : { countryCode: first.countryCode, metricKey };
-    }),
+    runs.map(([{ countryCode, metricKey }]) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
   );
   const figures = new Map<string, ObservationRecord[]>();
-  runs.forEach((run, i) => {
+  for (const [i, run] of runs.entries()) {
     const name = names[i] as string;
     const before = figures.get(name);
     if (before === undefined) figures.set(name, run);
     else for (const row of run) before.push(row);
-  });
+  }
   for (const grouped of figures.values()) if (grouped.length > 1) putInOrder(grouped);
   const counts = new Map<string, number>();
   for (const { countryCode, metricKey } of blanks) {

@@ -121,14 +121,10 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
         made.push({ rows, years, atMs, checkedAtMs: atMs, wantedAtMs: atMs });
         values.set(name, range === null ? whole : { ranges: [range] });
       };
-      const names = demandKeys(
-        mode,
-        figures.map(({ pair }) => pair),
-      );
+      const names = demandKeys(mode, figures);
       const latestFigures = latestInEach(figures);
       if (isCaching) shareStrings(figures);
-      for (let i = 0; i < figures.length; i += 1) {
-        const { pair, rows } = figures[i] as PairFigures;
+      for (const [i, { pair, rows }] of figures.entries()) {
         const { newest, candidates } = latestFigures[i] as Latest;
         if (candidates.length > 1 || !several.isEmpty)
           several.note(tenant, candidates, mode === 'series' && years === null);

@@ -7,10 +7,11 @@ import type { SeveralFigures } from './several-figures.ts';
 /** Rows, none if the service holds no figure; or the reason why they can't be had. */
 export type Outcome = readonly ObservationRecord[] | Error;
 
-/**
- * By key of the demand; within an operation by name, since demands may differ in age alone. Owned by whoever asked.
- */
+/** By key of the demand. Owned by whoever asked. */
 export type Outcomes = Map<string, Outcome>;
+
+/** Within an operation, where demands may differ in age alone. */
+export type OutcomesByName = Outcomes;
 
 /**
  * Returns an outcome for each of the demands, no two of which are equal. Failures on the way are outcomes; what is
@@ -60,7 +61,7 @@ export interface Figures {
     demands: readonly Demand[],
     sending: Sending,
     missingAsOf?: number | null,
-  ) => Promise<Outcomes>;
+  ) => Promise<OutcomesByName>;
   readonly several: SeveralFigures;
   readonly cachedPairs: ReadPairs;
 }

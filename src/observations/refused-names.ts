@@ -20,7 +20,7 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
   const names = createLru<Refused>(MAX_NAMES);
 
   const keyOfName = (tenant: Tenant, dimension: Dimension, name: string) =>
-    `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
+    `${tenant.digest} ${dimension} ${name}`;
 
   function find(key: string): Refused | undefined {
     const refusal = names.get(key);

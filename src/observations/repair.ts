@@ -14,23 +14,23 @@ import {
 import { type Rows, sentOf } from './data-calls.ts';
 import { cellsOf, keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
 import { HIGHEST_LIMIT, type Learned, mayNameYears } from './planner/learned.ts';
-import { inWhole } from './planner/modes.ts';
+import { inWhole, oneRow } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
 import { type Cut, fetchByYears, type SentRows, sentRows, totalBeyond } from './series-by-years.ts';
 
 /** How often the rest of an answer is planned again: each time at least halves it. */
 const MAX_ROUNDS = 20;
 
-/** Falls back on whole series if years can't be had whole: the total may be of all years. */
-export const completed: Repair['cut'] = async (task, answer, sending, means) => {
+/** Falls back on whole series if years can't be had whole: a total that is not reached may count all years. */
+export const repairCut: Repair['cut'] = async (task, answer, sending, means) => {
   const { learned } = means;
   const cut: Cut = { task, answer, sending, means };
-  if (answer.years === null) return complete(cut);
+  if (answer.years === null) return keepAndFetchRest(cut);
   const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, means), round: 0 });
   // How much longer whole series are than these years is unknown.
   if (!mayNameYears(learned.facts()) && totalBeyond(answer) === null) return inWholeAgain();
   try {
-    return await complete(cut);
+    return await keepAndFetchRest(cut);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
     learned.learn({ yearsParam: 'refused' });
@@ -43,22 +43,23 @@ export const completed: Repair['cut'] = async (task, answer, sending, means) => 
  * the kept ones.
  * @throws Failure UPSTREAM_INCOMPLETE if the rest can't be had
  */
-async function complete(cut: Cut): Promise<FetchedRows> {
+async function keepAndFetchRest(cut: Cut): Promise<FetchedRows> {
   const { task, answer, means } = cut;
   const { rectangle, pairs, round } = task;
   const { learned } = means;
   const total = totalBeyond(answer);
-  const mayComeByLimit = learnCut(answer, learned);
-  if (!mayComeByLimit && cellsOf(rectangle) === 1) return completeSeries(cut);
+  const mayAskForMore = answer.limit === undefined && learned.facts().limitParam !== 'refused';
+  learnCut(answer, mayAskForMore, learned);
+  if (!mayAskForMore && cellsOf(rectangle) === 1) return completeSeries(cut);
   if (round >= MAX_ROUNDS) throw incomplete(answer);
   // The part was as long as a limit although the service counts no more: it counts the rows that it sends.
   if (total === null && round > 0) learned.learn({ totals: 'untold' });
-  const filling = total === null && !mayComeByLimit && task.mode === 'series' ? fillingPair(cut) : null;
-  if (filling !== null) return completeFilling(cut, filling);
+  const filling = total === null && !mayAskForMore && task.mode === 'series' ? fillingPair(cut) : null;
+  if (filling !== null) return fetchApart(cut, filling);
   const whole = wholePairs(task, answer);
   const isWhole = (pair: Pair) => whole.has(keyOfPair(pair));
   const years = mayNameYears(learned.facts()) ? answer.years : null;
-  const changes = { years, rowsOf: rowsOfRest(cut, whole), round: round + 1 };
+  const changes = { years, rowsOf: rowsOfRest(cut, total, whole), round: round + 1 };
   const otherPairs = pairsOf(rectangle).filter((pair) => !isWhole(pair));
   const wanted = new Set(pairs.map(keyOfPair));
   // The total proves the kept ones only once all others have come, some of which nobody wants.
@@ -82,7 +83,7 @@ function fillingPair({ task, answer }: Cut): Pair | null {
 }
 
 /** Splits a pair that fills the answer by years at once: asked for alone, it would bring the same rows again. */
-async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
+async function fetchApart(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { countryCode, metricKey } = filling;
   const isFilling = (pair: Pair) => keyOfPair(pair) === keyOfPair(filling);
@@ -90,7 +91,7 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const alone: Task = { ...task, rectangle, pairs: task.pairs.filter(isFilling) };
   const otherPairs = task.pairs.filter((pair) => !isFilling(pair));
   // The first time, the others may be empty: one call tells.
-  const rowsOfOthers = task.round === 0 ? task.rowsOf : rowsOfRest(cut, new Set());
+  const rowsOfOthers = task.round === 0 ? task.rowsOf : rowsWithoutTotal(cut);
   // So that no call for others includes it.
   const tooMany = Math.max(answer.list.received, means.learned.facts().maxRows) + 1;
   const rowsOf: RowsOf = (code, key) =>
@@ -98,21 +99,19 @@ async function completeFilling(cut: Cut, filling: Pair): Promise<FetchedRows> {
   const changes = { years: answer.years, rowsOf, round: task.round + 1 };
   const rest = otherPairs.length === 0 ? NONE_WHOLE : await task.replan(otherPairs, changes);
   if (alone.pairs.length === 0) return NOT_WHOLE;
-  const series = await settlingFailures(alone, () => completed(alone, answer, sending, means));
+  const series = await settlingFailures(alone, () => repairCut(alone, answer, sending, means));
   return sum([rest, series]);
 }
 
-/** @returns true if a higher limit may bring more rows */
-function learnCut(answer: Rows, learned: Learned): boolean {
+/** @param mayAskForMore true if a limit may bring more rows, so that this cut is not the most that one call brings */
+function learnCut(answer: Rows, mayAskForMore: boolean, learned: Learned): void {
   const { received, meta } = answer.list;
-  const { limitParam, defaultRows, maxRows } = learned.facts();
+  const { defaultRows, maxRows } = learned.facts();
   const total = totalBeyond(answer);
   const isUnlimited = answer.limit === undefined;
   if (isUnlimited && total !== null) learned.learn({ defaultRows: Math.min(defaultRows, received) });
-  const mayAskForMore = isUnlimited && limitParam !== 'refused';
   const isLimitStated = total !== null || meta.limit !== null;
   if (!mayAskForMore && isLimitStated) learned.learn({ maxRows: Math.min(maxRows, meta.limit ?? received) });
-  return mayAskForMore;
 }
 
 /**
@@ -135,33 +134,43 @@ function wholePairs({ mode }: Task, answer: Rows): ReadonlySet<string> {
   return whole;
 }
 
-/**
- * Rows to plan the rest by: what the total leaves, shared in proportion to the expected lengths. Without a total they
- * fill at least two answers, so that the rest is halved until its parts are whole. A pair has no fewer rows than
- * came.
- */
-function rowsOfRest({ task, answer, means: { learned } }: Cut, whole: ReadonlySet<string>): RowsOf {
-  const { groups, years, list } = answer;
-  const total = totalBeyond(answer);
+/** Rows to plan the rest by, for a pair no fewer than came. */
+function rowsOfRest(cut: Cut, total: number | null, whole: ReadonlySet<string>): RowsOf {
+  return total === null ? rowsWithoutTotal(cut) : rowsByTotal(cut, total, whole);
+}
+
+/** They fill at least two answers, so that the rest is halved until its parts are whole. */
+function rowsWithoutTotal({ task, answer, means: { learned } }: Cut): RowsOf {
+  const { groups, list } = answer;
+  const pairsThatCame = new Set([...groups.figures.keys(), ...groups.blanks.keys()]).size;
+  const usual = list.received / Math.max(1, pairsThatCame);
+  const usualInAll = rowsOver(pairsOf(task.rectangle), () => usual);
+  const share = (usual * Math.max(2 * learned.facts().maxRows, usualInAll)) / usualInAll;
+  return (code, key) => Math.max(sentOf(groups, pairKey(code, key)), Math.ceil(share));
+}
+
+/** What the total leaves is shared in proportion to the expected lengths. */
+function rowsByTotal(
+  { task, answer, means: { learned } }: Cut,
+  total: number,
+  whole: ReadonlySet<string>,
+): RowsOf {
+  const { groups, years } = answer;
   const came: RowsOf = (code, key) => sentOf(groups, pairKey(code, key));
   const left = pairsOf(task.rectangle).filter((pair) => !whole.has(keyOfPair(pair)));
-  const usual =
-    list.received / Math.max(1, new Set([...groups.figures.keys(), ...groups.blanks.keys()]).size);
   const rowsOf = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
-  const expected: RowsOf = (code, key) =>
-    total === null ? usual : task.mode === 'latest' ? 1 : Math.max(1, rowsOf(code, key));
-  const inAll = rowsOver(left, expected);
-  const rowsLeft =
-    total === null ? Math.max(2 * learned.facts().maxRows, inAll) : total - rowsIn(answer, whole);
-  const shareOf: RowsOf = (code, key) => (expected(code, key) * rowsLeft) / inAll;
+  const expected: RowsOf = task.mode === 'latest' ? oneRow : (code, key) => Math.max(1, rowsOf(code, key));
+  const rowsLeft = total - rowsIn(answer, whole);
+  const expectedInAll = rowsOver(left, expected);
+  const shareOf: RowsOf = (code, key) => (expected(code, key) * rowsLeft) / expectedInAll;
   // Where a pair has more than its share, the others have less.
   const long = left.filter(({ countryCode: code, metricKey: key }) => came(code, key) > shareOf(code, key));
-  const isShared = total !== null && long.length < left.length;
-  const fewer = isShared ? (rowsLeft - rowsOver(long, came)) / (rowsLeft - rowsOver(long, shareOf)) : 1;
+  const fewer =
+    long.length < left.length ? (rowsLeft - rowsOver(long, came)) / (rowsLeft - rowsOver(long, shareOf)) : 1;
   return (code, key) => {
     const rows = came(code, key);
     const share = shareOf(code, key);
-    return whole.has(pairKey(code, key)) ? rows : Math.max(rows, Math.ceil(rows > share ? 0 : share * fewer));
+    return whole.has(pairKey(code, key)) || rows > share ? rows : Math.max(rows, Math.ceil(share * fewer));
   };
 }
 
@@ -185,6 +194,7 @@ function settleWhole(
   settle(wanted, wanted.map(rowsOf), years);
 }
 
+/** Of a rectangle of one pair. */
 async function completeSeries(cut: Cut): Promise<FetchedRows> {
   const { task, answer, sending, means } = cut;
   const { mode, rectangle, pairs } = task;
@@ -208,7 +218,7 @@ async function askForTotal({ task, answer, sending, means }: Cut): Promise<SentR
   if (total === null || total >= HIGHEST_LIMIT) return null;
   if (limitParam !== 'refused' && limit === HIGHEST_LIMIT) return null;
   const { mode, rectangle } = task;
-  const all = await calls.ask({ mode, rectangle, limit: total, years: answer.years }, sending);
+  const all = await calls.askExactly({ mode, rectangle, limit: total, years: answer.years }, sending);
   if (all.isRefused || all.list.received < total) return null;
   learned.learn({ limit: total, maxRows: total });
   return sentRows(all);

@@ -1,20 +1,16 @@
 import { createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import { cachedRecords } from '../service/cached-answers.ts';
+import type { Ask } from '../service/cached-lists.ts';
 import { makeCall } from '../service/call.ts';
 import { etlStatus, indicators } from '../service/endpoints.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/reference.ts';
 import type { Sending } from '../service/sending.ts';
 import { timeIn } from '../shared/periods.ts';
-import {
-  type CachedFigures,
-  type FetchCosts,
-  type Revalidation,
-  type RevalidationParts,
-  trafficOf,
-} from './cached.ts';
+import type { FiguresCache } from './called.ts';
 import type { ObservationEntry } from './entry-reader.ts';
+import { trafficOf } from './traffic.ts';
 
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
@@ -27,6 +23,42 @@ const LEARNING_RATE = 0.3;
 
 /** Growth of the expected share with each check that was not worth it. */
 const RECOVERY = 0.01;
+
+interface CachedFigures {
+  readonly entry: ObservationEntry;
+  readonly metricKey: string;
+}
+
+/**
+ * Tells which expired figures still hold. The service announces no revisions, but one call says when each source last
+ * changed: figures hold if no source that may bring their metric has changed since. The catalogue, if cached, names
+ * these sources; otherwise any may be one.
+ */
+export interface Revalidation {
+  /**
+   * Returns the latest instant at which figures were known to be current. Spends a call only if that is likely to
+   * save more than one.
+   */
+  check(
+    expired: readonly CachedFigures[],
+    costs: FetchCosts,
+    sending: Sending,
+  ): Promise<(figures: CachedFigures) => number>;
+  /** By these, the worth of a check is judged. */
+  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
+}
+
+/** Calls to fetch expired demands, without and with a check of the sources. */
+interface FetchCosts {
+  readonly calls: () => number;
+  readonly callsIfRenewed: () => number;
+}
+
+interface RevalidationParts extends Pick<FiguresCache, 'tenantCache' | 'freshness' | 'now'> {
+  readonly ask: Ask;
+  /** False still uses the results of earlier checks. */
+  readonly mayRenew: boolean;
+}
 
 export function createRevalidation({
   ask,
@@ -122,18 +154,15 @@ const named = createObjectMemo<SourcesByMetric>('sources by metric');
 
 /** Metrics of which the catalogue doesn't name all sources are left out. */
 export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
-  let byMetric = named.of(catalogue);
-  if (byMetric === undefined) {
-    byMetric = new Map(
+  const byMetric = () =>
+    new Map(
       catalogue.flatMap(({ key, sources, areAllSources }) =>
         areAllSources && sources.length > 0 && leftOutOf(sources) === null
           ? [[key, sources.map((source) => source.toLowerCase())] as const]
           : [],
       ),
     );
-    named.put(catalogue, byMetric);
-  }
-  return byMetric;
+  return named.of(catalogue) ?? named.put(catalogue, byMetric());
 }
 
 export function areUnchanged(

@@ -130,7 +130,7 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
   let isUseless = false;
 
   async function ask(named: YearRange): Promise<YearsReply | null> {
-    const askPart = () => calls.ask({ mode, rectangle, limit, named, arrived }, sending);
+    const askPart = () => calls.askExactly({ mode, rectangle, limit, named, arrived }, sending);
     let part = await askPart();
     if (part.isRefused && part.stray !== undefined) {
       // It may be a moment without the route: the same call again tells.

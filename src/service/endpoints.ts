@@ -149,7 +149,7 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
   caching: 'none',
   params: ({ countryCodes, metricKeys, latest, limit, startYear, endYear }) => ({
     query: {
-      country_codes: listed(countryCodes.map((code) => code.toUpperCase())),
+      country_codes: listed(countryCodes),
       metric_keys: listed(metricKeys),
       latest: latest ? 'true' : undefined,
       limit: limit?.toString(),

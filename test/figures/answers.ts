@@ -20,7 +20,7 @@ export async function answerFrom(
 ): Promise<Rows> {
   const { send } = createDataRoute(table, { ...SEEN, ...habits });
   const calls = createDataCalls(flatPartsWith({ send }));
-  const reply = await calls.ask({ mode, rectangle }, sendingFor());
+  const reply = await calls.askExactly({ mode, rectangle }, sendingFor());
   if (reply.isRefused) throw new Error('The call was refused.');
   return reply;
 }

@@ -37,7 +37,7 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
     ...parts,
     calls: {
       ...createDataCalls(parts),
-      async askFor(task) {
+      async ask(task) {
         asked.push(task.rectangle);
         const refused = isRefused(task.rectangle);
         task.arrived.answers += Number(refused === null);
@@ -53,7 +53,7 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
     },
   };
   async function fetch(task: Task) {
-    const [reply, sending] = [await means.calls.askFor(task, sendingFor()), sendingFor()];
+    const [reply, sending] = [await means.calls.ask(task, sendingFor()), sendingFor()];
     return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
   }
   return { fetch, asked, answered, remembered, kept, learned };

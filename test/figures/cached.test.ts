@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { cachedFiguresStage, type Revalidation } from '../../src/observations/cached.ts';
+import { cachedFiguresStage } from '../../src/observations/cached.ts';
 import type { FiguresParts } from '../../src/observations/client.ts';
 import type { ObservationEntry } from '../../src/observations/entry-reader.ts';
 import type { Outcome } from '../../src/observations/fetch.ts';
 import { type Demand, demandFor, yearRange } from '../../src/observations/planner/demand.ts';
 import { createPrefetch, type Prefetch } from '../../src/observations/prefetch.ts';
+import type { Revalidation } from '../../src/observations/revalidation.ts';
 import { observations } from '../../src/service/endpoints.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';

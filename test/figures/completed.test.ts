@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NOT_WHOLE, type RepairMeans, settlingFailures, type Task } from '../../src/observations/called.ts';
 import { createDataCalls } from '../../src/observations/data-calls.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
-import { completed } from '../../src/observations/repair.ts';
+import { repairCut } from '../../src/observations/repair.ts';
 import { sendingFor } from '../service/sending.ts';
 import { draws } from '../support/draws.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
@@ -27,7 +27,7 @@ async function complete(table: Table, task: Task, habits: Partial<Habits> = {}, 
     receive: async () => NOT_WHOLE,
   };
   const answer = await answerFrom(table, task, habits);
-  const fetched = await settlingFailures(task, () => completed(task, answer, sendingFor(), means));
+  const fetched = await settlingFailures(task, () => repairCut(task, answer, sendingFor(), means));
   return { fetched, kept, learned, targets: route.targets };
 }
 

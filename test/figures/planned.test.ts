@@ -14,7 +14,7 @@ import {
   pairsOf,
 } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
-import { completed } from '../../src/observations/repair.ts';
+import { repairCut } from '../../src/observations/repair.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
@@ -201,7 +201,7 @@ async function cover(
     codesPerCall,
     save: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOfPair(pair))),
   });
-  const call = calledStage(parts, { cut: completed, refused: bisected });
+  const call = calledStage(parts, { cut: repairCut, refused: bisected });
   const settled = new Map<string, Outcome | 'no figure'>();
   const wanted: PairsToFetch = {
     mode,

@@ -18,7 +18,7 @@ const MAX_PAIRS = 50_000;
 /** From here on no further empty pair is noted: anybody can make up names. */
 const MAX_EMPTY_PAIRS = MAX_PAIRS / 2;
 
-const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
+const maxPairsFor = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
 
 const MAX_NAMES = 20_000;
 
@@ -110,7 +110,7 @@ export function createLearned() {
   return {
     facts: () => facts,
     learn,
-    /** Names that the service has answered for, and so doesn't refuse. In the spelling of the call. */
+    /** Names that the service has answered for, and so doesn't refuse: codes in upper case, keys as in the call. */
     answered,
     /**
      * @param limit the limit that was asked for
@@ -119,19 +119,13 @@ export function createLearned() {
     noteAnswer({ countryCodes, metricKeys }: Rectangle, limit: number | undefined, answer: NotedAnswer) {
       const { rows } = answer;
       learn(limitFacts(answer, limit, facts));
-      for (const code of countryCodes)
-        if (!answered.countries.has(code)) answered.countries.add(code.toUpperCase());
+      for (const code of countryCodes) answered.countries.add(code);
       for (const key of metricKeys) answered.metrics.add(key);
       const [first] = rows;
       if (first !== undefined) figuredPair = { countryCode: first.countryCode, metricKey: first.metricKey };
-      let before: Pair | undefined;
-      for (const row of rows) {
-        const { countryCode, metricKey } = row;
-        if (countryCode !== before?.countryCode && !figured.countries.has(countryCode))
-          figured.countries.add(countryCode.toUpperCase());
-        if (metricKey !== before?.metricKey && !figured.metrics.has(metricKey))
-          figured.metrics.add(metricKey);
-        before = row;
+      for (const { countryCode, metricKey } of rows) {
+        figured.countries.add(countryCode);
+        figured.metrics.add(metricKey);
       }
       return facts;
     },
@@ -157,7 +151,7 @@ export function createLearned() {
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const rowCount = byPair.get(key);
-      if (rowCount === undefined && byPair.size >= mostOf(rows)) return;
+      if (rowCount === undefined && byPair.size >= maxPairsFor(rows)) return;
       byPair.set(key, rows);
       if (span === null) spans.delete(key);
       else spans.set(key, span);
@@ -186,7 +180,7 @@ export function createLearned() {
     learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void {
       const key = pairKey(countryCode, metricKey);
       const name = nameOfYears(years);
-      if (!ranges.has(key) && ranges.size >= mostOf(rows)) return;
+      if (!ranges.has(key) && ranges.size >= maxPairsFor(rows)) return;
       ranges.set(key, { name, rows });
     },
   };

@@ -290,8 +290,8 @@ function* sharing(pairs: readonly Pair[], covering: Steps<readonly Rectangle[]>)
   const shares: Share[] = [];
   for (const rectangle of rectangles) {
     const pairs: Pair[] = [];
-    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
-      const key = pairKey(countryCode, metricKey);
+    for (const cell of pairsOf(rectangle)) {
+      const key = keyOfPair(cell);
       const pair = left.get(key);
       if (pair === undefined) continue;
       pairs.push(pair);
