@@ -22,6 +22,9 @@ import { inWhole } from './planner/modes.ts';
 import { meantBy, saysUnknown } from './refusal-words.ts';
 import { allNamesIn, type NamedList } from './whole-lists.ts';
 
+/** So many names are found before the search is given up. Each takes a refusal for every halving of all names. */
+const MOST_FOUND = 6;
+
 /** From so many suspects on, the service's own list finds the unknown names in fewer calls than a bisection. */
 const MANY_SUSPECTS = 3;
 
@@ -35,7 +38,7 @@ interface Search extends RepairMeans {
 interface Unproven {
   readonly part: Task;
   readonly refusal: Refusal;
-  readonly stray: Failure;
+  readonly doubt: Failure;
   /** Names to cache as refused once it is proven. */
   readonly names: readonly string[];
   /** True if the service's own list lacks them, too. */
@@ -63,30 +66,31 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
 function fetchOthers(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
   const meant = meantBy(refusal, task.rectangle, search.learned);
   const unknown = meant?.unknown ?? [];
-  if (isForYears(task, refusal, unknown, search)) return task.replan(task.pairs, inWhole(task.pairs, search));
+  if (learnAboutYears(task, refusal, unknown, search))
+    return task.replan(task.pairs, inWhole(task.pairs, search));
   if (meant === null) return bisect(task, refusal, search);
-  if (refusal.outcome instanceof Error || saysUnknown(refusal.detail))
+  if (refusal.failure !== null || saysUnknown(refusal.detail))
     cacheRefusal(unknown, task, refusal, search, true);
   settlePairs(task, task.pairs.filter(meant.has), refusal, search, unknown);
   const otherPairs = task.pairs.filter((pair) => !meant.has(pair));
   return task.replan(otherPairs, { years: task.years, rowsOf: task.rowsOf });
 }
 
-/** True if whole series may be answered where some of their years were not. */
-function isForYears(
+/** @returns true if the years may be the reason, so that whole series may be answered */
+function learnAboutYears(
   { years, arrived: { refusals } }: Task,
-  { outcome, detail }: Refusal,
+  { failure, detail }: Refusal,
   unknown: readonly string[],
   { learned }: Search,
 ): boolean {
-  const isError = outcome instanceof Error;
   const isNamed = /year/i.test(detail);
   // A 404 may mean no rows in these years.
   const isForThem = years !== null && (isNamed || unknown.length === 0);
-  if (isError && isForThem) learned.learn({ yearsParam: 'refused' });
+  if (failure === null) return isForThem;
+  if (isForThem) learned.learn({ yearsParam: 'refused' });
   // Whole series are refused too, so the years were not the reason.
-  else if (isError && refusals.mayBeForYears) learned.learn({ yearsParam: 'unknown' });
-  if (isError) refusals.mayBeForYears = isForThem && !isNamed;
+  else if (refusals.mayBeForYears) learned.learn({ yearsParam: 'unknown' });
+  refusals.mayBeForYears = isForThem && !isNamed;
   return isForThem;
 }
 
@@ -95,19 +99,19 @@ function isForYears(
  * asked for, and not about a moment without the route.
  */
 function fetchAgain(
-  { part, refusal, stray, names, isUnlisted }: Unproven,
+  { part, refusal, doubt, names, isUnlisted }: Unproven,
   isAnswered: boolean,
   search: Search,
 ): Promise<FetchedRows> {
   const { calls, sending, receive } = search;
   if (!isAnswered) {
-    settleAs(part, part.pairs, stray);
+    settleAs(part, part.pairs, doubt);
     return Promise.resolve(NONE_WHOLE);
   }
   return settlingFailures(part, async () => {
     const reply = isUnlisted ? refusal : await calls.ask(part, sending);
     if (!reply.isRefused) return receive(part, reply, sending);
-    if (reply.stray === undefined) return bisected(part, reply, sending, search);
+    if (reply.doubt === null) return bisected(part, reply, sending, search);
     cacheRefusal(names, part, reply, search);
     settlePairs(part, part.pairs, reply, search);
     return NONE_WHOLE;
@@ -116,43 +120,62 @@ function fetchAgain(
 
 /** Settles the pairs if it is clear which names are refused, or makes no difference; otherwise fetches halves. */
 async function bisect(task: Task, refusal: Refusal, search: Search): Promise<FetchedRows> {
-  const { countryCodes, metricKeys } = task.rectangle;
-  const { outcome, stray, isInferred = false } = refusal;
-  const isError = outcome instanceof Error;
+  const { rectangle, arrived } = task;
+  // In this order: a list that is loaded takes names off the suspects.
   const unlisted = await unlistedIn(task, search);
-  const suspects = suspectsIn(task.rectangle, search.learned);
-  const all = [...suspects.countries, ...suspects.metrics];
-  const areOfOneKind = suspects.countries.length === 0 || suspects.metrics.length === 0;
+  const suspects = suspectsIn(rectangle, search.learned);
+  const blame = blameIn(rectangle, refusal, suspects, unlisted);
+  const isAnyToBlame = blame.names.length > 0 || refusal.failure !== null;
+  if (blame.isOnlyOne || blame.areAllOfAKindUnlisted || cellsOf(rectangle) === 1 || !isAnyToBlame)
+    return settleRefused(task, refusal, blame, search);
+  const { refusals } = arrived;
+  const names = rectangle.countryCodes.length + rectangle.metricKeys.length;
+  refusals.left ??= MOST_FOUND * (Math.ceil(Math.log2(names)) + 1);
+  refusals.left -= 1;
+  if (refusals.left < 0) return giveUp(task, refusal);
+  return fetchHalves(halvesOf(task, suspects, unlisted), refusal, search);
+}
+
+type Blame = ReturnType<typeof blameIn>;
+
+function blameIn(
+  { countryCodes, metricKeys }: Rectangle,
+  { failure }: Refusal,
+  { countries, metrics }: Suspects,
+  unlisted: Suspects,
+) {
+  const names = [...countries, ...metrics];
+  const areOfOneKind = countries.length === 0 || metrics.length === 0;
+  // After a 404, suspects of the other kind make no difference: there are no rows.
+  const isOtherKindClear = failure === null || areOfOneKind;
+  const areAllOfAKindUnlisted =
+    (unlisted.countries.length === countryCodes.length && (isOtherKindClear || metricKeys.length === 1)) ||
+    (unlisted.metrics.length === metricKeys.length && (isOtherKindClear || countryCodes.length === 1));
   // If the only suspect is in every pair, a 404 means that it is unknown or has no rows, which are settled alike.
-  const isEverywhere = (suspects.countries.length === 1 ? countryCodes : metricKeys).length === 1;
-  const isSole = all.length === 1 && isEverywhere;
-  const isAny = !isError || areOfOneKind;
-  const isUnlisted =
-    (unlisted.countries.length === countryCodes.length && (isAny || metricKeys.length === 1)) ||
-    (unlisted.metrics.length === metricKeys.length && (isAny || countryCodes.length === 1));
-  if (!isSole && !isUnlisted && cellsOf(task.rectangle) > 1 && (all.length > 0 || isError)) {
-    const { refusals } = task.arrived;
-    refusals.left ??= 6 * Math.ceil(Math.log2(countryCodes.length + metricKeys.length)) + 6;
-    refusals.left -= 1;
-    return refusals.left < 0
-      ? giveUp(task, refusal)
-      : fetchHalves(halvesOf(task, suspects, unlisted), refusal, search);
-  }
-  const areRefused = all.length === 1 || (isUnlisted && areOfOneKind);
-  if (stray !== undefined && !(isInferred && isUnlisted)) {
-    const names = areRefused && isInferred ? all : [];
-    search.unproven.push({ part: task, refusal, stray, names, isUnlisted });
+  const isInEveryPair = (countries.length === 1 ? countryCodes : metricKeys).length === 1;
+  const isOnlyOne = names.length === 1 && isInEveryPair;
+  const areKnown = names.length === 1 || (areAllOfAKindUnlisted && areOfOneKind);
+  return { names, isOnlyOne, areAllOfAKindUnlisted, areKnown };
+}
+
+function settleRefused(task: Task, refusal: Refusal, blame: Blame, search: Search): FetchedRows {
+  const { failure, doubt, isInferred = false } = refusal;
+  const { areKnown, areAllOfAKindUnlisted: isUnlisted } = blame;
+  if (doubt !== null && !(isInferred && isUnlisted)) {
+    const names = areKnown && isInferred ? blame.names : [];
+    search.unproven.push({ part: task, refusal, doubt, names, isUnlisted });
     return NONE_WHOLE;
   }
-  const names = areRefused ? all : [...countryCodes, ...metricKeys];
-  const named = outcome instanceof Failure ? { ...refusal, outcome: refusalFor(outcome, names) } : refusal;
-  if (areRefused && (isError || isInferred)) cacheRefusal(all, task, named, search);
+  const { countryCodes, metricKeys } = task.rectangle;
+  const names = areKnown ? blame.names : [...countryCodes, ...metricKeys];
+  const named = failure === null ? refusal : { ...refusal, failure: refusalFor(failure, names) };
+  if (areKnown && (failure !== null || isInferred)) cacheRefusal(names, task, named, search);
   settlePairs(task, task.pairs, named, search);
   return NONE_WHOLE;
 }
 
 async function fetchHalves(
-  { halves, isOfTrusted }: ReturnType<typeof halvesOf>,
+  { halves, isFirstTrusted }: ReturnType<typeof halvesOf>,
   refusal: Refusal,
   search: Search,
 ): Promise<FetchedRows> {
@@ -171,7 +194,7 @@ async function fetchHalves(
   if (!reply.isRefused)
     return sum([await take(first, reply), await take(second, { ...refusal, isInferred: true })]);
   // Trusted names come first, since the search may be given up before the other half.
-  if (isOfTrusted) return sum([await take(first, reply), await fetch(second)]);
+  if (isFirstTrusted) return sum([await take(first, reply), await fetch(second)]);
   return sum([await fetch(second), await take(first, reply)]);
 }
 
@@ -190,12 +213,12 @@ function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Su
     ? (['metrics', metricKeys] as const)
     : (['countries', countryCodes] as const);
   const suspected = unlisted[dimension].length > 0 ? unlisted[dimension] : suspects[dimension];
-  const isOfTrusted = suspected.length >= MANY_SUSPECTS && suspected.length < names.length;
+  const isFirstTrusted = suspected.length >= MANY_SUSPECTS && suspected.length < names.length;
   const among = suspected.length > 0 ? suspected : names;
-  const second = new Set(isOfTrusted ? suspected : among.slice(Math.floor(among.length / 2)));
+  const namesOfSecond = new Set(isFirstTrusted ? suspected : among.slice(Math.floor(among.length / 2)));
   const halves = [false, true].map((isSecond): Task => {
     const pairs = task.pairs.filter(
-      ({ countryCode, metricKey }) => second.has(isByMetric ? metricKey : countryCode) === isSecond,
+      ({ countryCode, metricKey }) => namesOfSecond.has(isByMetric ? metricKey : countryCode) === isSecond,
     );
     const named = new Set(pairs.flatMap(({ countryCode, metricKey }) => [countryCode, metricKey]));
     const within = (some: readonly string[]) => some.filter((name) => named.has(name));
@@ -205,7 +228,7 @@ function halvesOf({ rectangle, ...task }: Task, suspects: Suspects, unlisted: Su
       rectangle: { countryCodes: within(countryCodes), metricKeys: within(metricKeys) },
     };
   });
-  return { halves, isOfTrusted };
+  return { halves, isFirstTrusted };
 }
 
 /** Names that the service has neither listed nor answered with figures. */
@@ -267,8 +290,7 @@ function cacheRefusal(
   const { receivedAt: atMs } = refusal;
   for (const name of names) {
     const dimension = rectangle.countryCodes.includes(name) ? 'countries' : 'metrics';
-    const isWithoutRows = isNamed && !(refusal.outcome instanceof Error);
-    const outcome = isWithoutRows ? noRowsFor(refusal, dimension === 'metrics') : refusal.outcome;
+    const outcome = refusal.failure ?? (isNamed ? noRowsFor(refusal, dimension === 'metrics') : []);
     search.refusedNames.add(search.sending.caller.tenant, dimension, name, { outcome, atMs });
   }
 }
@@ -286,8 +308,8 @@ function settlePairs(
   { save, sending }: Search,
   unknown: readonly string[] = [],
 ): void {
-  if (refusal.outcome instanceof Error) {
-    settleAs(task, pairs, refusal.outcome);
+  if (refusal.failure !== null) {
+    settleAs(task, pairs, refusal.failure);
     return;
   }
   const figures = pairs.map((pair) => {
@@ -303,11 +325,10 @@ function settlePairs(
   save(sending.caller.tenant, { mode: task.mode, years: null }, figures, refusal.receivedAt);
 }
 
-function giveUp(task: Task, { detail, outcome }: Refusal): FetchedRows {
+function giveUp(task: Task, { detail }: Refusal): FetchedRows {
   const message =
     'The service refused these names together and did not say which it does not know. Ask for fewer at once.';
   const fields = { route: observations.route, detail: detail === '' ? undefined : detail };
-  // The cause shows that the service has refused none of these names by itself.
-  settleAs(task, task.pairs, new Failure('BAD_USER_INPUT', message, fields, { cause: outcome }));
+  settleAs(task, task.pairs, new Failure('BAD_USER_INPUT', message, fields));
   return NOT_WHOLE;
 }

@@ -9,7 +9,6 @@ import {
   calledStage,
   type FetchedRows,
   type FetchPairs,
-  type FiguresCache,
   NONE_WHOLE,
   type PairsToFetch,
   type Repair,
@@ -25,7 +24,6 @@ import { mayNameYears } from './planner/learned.ts';
 import { inWhole, type Planning, sharesOf } from './planner/modes.ts';
 import { createObservationPool, type PoolParts } from './pool.ts';
 import { createPrefetch, NO_PREFETCH } from './prefetch.ts';
-import type { Revalidation } from './revalidation.ts';
 import { trafficOf } from './traffic.ts';
 
 interface LeaseParts {
@@ -106,14 +104,19 @@ export type ObservationClient = ReturnType<typeof createObservationClient>;
 export function createObservationClient(parts: FiguresParts) {
   const { cache, service, renewal } = parts;
   const pool = createObservationPool(leasedStage(createDataFetch(parts), parts.leasing), parts.pooling);
-  const load = async () => {
+  const loadCheck = once(async () => {
     const { createRevalidation } = await import('./revalidation.ts');
     return createRevalidation({ ...cache, ask: service.ask, mayRenew: renewal.mayRenew });
-  };
+  });
   const caching: CachingParts = {
     ...parts,
     prefetch: createPrefetch(cache, renewal.maxAskedLately),
-    revalidation: createLazyRevalidation(load, cache.freshness),
+    revalidation: {
+      check: async (...expired) => (await loadCheck())(...expired),
+      countCalls(tenant, calls, nowMs) {
+        trafficOf(tenant, nowMs, cache.freshness).calls += calls;
+      },
+    },
   };
   const cachedPairs = createPairReader(cache.tenantCache, cache.entries.several);
   const shared = { find: findCached(caching), several: cache.entries.several, cachedPairs };
@@ -122,20 +125,6 @@ export function createObservationClient(parts: FiguresParts) {
       const participant = pool.join(caller);
       const figures: Figures = { ...shared, fetch: cachedFiguresStage(participant.fetch, caching) };
       return { participant, figures };
-    },
-  };
-}
-
-/** Loads the check for the first expired figure. */
-function createLazyRevalidation(
-  load: () => Promise<Revalidation['check']>,
-  freshness: FiguresCache['freshness'],
-): Revalidation {
-  const loading = once(load);
-  return {
-    check: async (...expired) => (await loading())(...expired),
-    countCalls(tenant, calls, nowMs) {
-      trafficOf(tenant, nowMs, freshness).calls += calls;
     },
   };
 }

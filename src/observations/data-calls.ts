@@ -88,11 +88,11 @@ export interface Rows {
 /** A 404, or an error status that says that the arguments are wrong. */
 export interface Refusal {
   readonly isRefused: true;
-  /** Empty after a 404, a failure after any other status. */
-  readonly outcome: Outcome;
+  /** Null after a 404. */
+  readonly failure: Failure | null;
   readonly detail: string;
-  /** Why a 404 proves nothing by itself; left out if its message names anything that was requested. */
-  readonly stray?: Failure;
+  /** Why a 404 proves nothing by itself; null if its message names anything that was requested. */
+  readonly doubt: Failure | null;
   /** True if no call was made: the rest of a larger refused call was answered, so this part is the refused one. */
   readonly isInferred?: boolean;
   readonly receivedAt: number;
@@ -166,10 +166,10 @@ async function sentReply(
     const answer = await send(call, sending);
     const { receivedAt } = answer;
     if (answer.status === 404) {
-      const { body, stray } = answer;
-      if (stray !== undefined && body === undefined) throw stray;
+      const { body, stray: doubt = null } = answer;
+      if (doubt !== null && body === undefined) throw doubt;
       const { detail } = body as { readonly detail: string };
-      return { isRefused: true, outcome: [], detail, ...(stray && { stray }), receivedAt };
+      return { isRefused: true, failure: null, detail, doubt, receivedAt };
     }
     const decoding = tracing(sending.trace, 'decode', () =>
       timeSliced(sending.caller, observationSteps(answer.body, call.route, receivedAt)),
@@ -181,7 +181,8 @@ async function sentReply(
     return { isRefused: false, list, groups, stray, limit, facts, years, receivedAt };
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
-    return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
+    const { detail = '' } = error.fields;
+    return { isRefused: true, failure: error, detail, doubt: null, receivedAt: now() };
   }
 }
 
@@ -207,7 +208,7 @@ export function createDataCalls(parts: DataCallParts) {
     try {
       const reply = await asking;
       // A 404 that names nothing may be a moment's, as may a failure: the same call again tells.
-      isFinal = !reply.isRefused || reply.stray === undefined;
+      isFinal = !reply.isRefused || reply.doubt === null;
       if (!reply.isRefused) arrived.answers += 1;
       return reply;
     } finally {
@@ -239,10 +240,10 @@ export function createDataCalls(parts: DataCallParts) {
     const { limitParam, limit, defaultRows } = learned.facts();
     if (limitParam === 'accepted') return limit;
     if (!mayTry || limitParam === 'refused') return undefined;
-    const isKnown = (code: string, key: string) =>
+    const isKnown = ({ countryCode: code, metricKey: key }: Pair) =>
       years === null ? learned.hasSeriesRows(code, key) : learned.hasRowsWithin(code, key, widened(years));
     const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
-    const mayBeLong = rows >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
+    const mayBeLong = rows >= defaultRows || (mode === 'series' && !pairsOf(rectangle).every(isKnown));
     return mayBeLong ? limit : undefined;
   }
 
@@ -256,9 +257,8 @@ export function createDataCalls(parts: DataCallParts) {
   }
 
   /** Once the service has accepted a limit, only its message can make one the reason for a refusal. */
-  function mayBeForLimit({ outcome, detail }: Refusal): boolean {
-    if (!(outcome instanceof Error)) return false;
-    return isAboutRowLimit(detail) || learned.facts().limitParam !== 'accepted';
+  function mayBeForLimit({ failure, detail }: Refusal): boolean {
+    return failure !== null && (isAboutRowLimit(detail) || learned.facts().limitParam !== 'accepted');
   }
 
   return { ask, askExactly };
@@ -290,7 +290,7 @@ export async function isRouteAnswering(
   const rectangle = { countryCodes: [countryCode], metricKeys: [metricKey] };
   try {
     const reply = await calls.askExactly({ mode: 'latest', rectangle }, sending);
-    return !reply.isRefused || reply.stray === undefined;
+    return !reply.isRefused || reply.doubt === null;
   } catch (error) {
     sending.signal.throwIfAborted();
     if (error instanceof Failure) return false;
@@ -302,13 +302,6 @@ export async function isRouteAnswering(
 export function isAtLimit(received: number, stated: number | null, asked: number | undefined): boolean {
   if (stated !== null) return received >= stated;
   return received > 0 && (received === asked || received === DEFAULT_MAX_ROWS);
-}
-
-function everyPair(
-  { countryCodes, metricKeys }: Rectangle,
-  test: (code: string, key: string) => boolean,
-): boolean {
-  return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
 }
 
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
@@ -414,8 +407,8 @@ function isAboutRowLimit(detail: string): boolean {
   return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
 }
 
-function isForLimitAlone({ outcome, detail }: Refusal): boolean {
-  return outcome instanceof Error && isAboutRowLimit(detail) && !/year/i.test(detail);
+function isForLimitAlone({ failure, detail }: Refusal): boolean {
+  return failure !== null && isAboutRowLimit(detail) && !/year/i.test(detail);
 }
 
 /** The highest limit below the refused one that the service's message names; null if it names none. */

@@ -13,7 +13,7 @@ interface MeantPairs {
  * has never answered. Null if the message names none of the call's names, or all of them.
  */
 export function meantBy(
-  { outcome, detail }: Refusal,
+  { failure, detail }: Refusal,
   { countryCodes, metricKeys }: Rectangle,
   { answered }: Learned,
 ): MeantPairs | null {
@@ -24,7 +24,7 @@ export function meantBy(
   const named = all.filter((name) => words.has(name.toLowerCase()));
   if (named.length === 0 || named.length === all.length) return null;
   const unknown = named.filter((name) => !answered.countries.has(name) && !answered.metrics.has(name));
-  if (unknown.length === 0 && outcome instanceof Error) return null;
+  if (unknown.length === 0 && failure !== null) return null;
   const isAmong = (names: readonly string[], name: string) =>
     named.includes(name) || !names.some((one) => named.includes(one));
   const has = ({ countryCode, metricKey }: Pair) =>

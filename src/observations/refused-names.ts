@@ -30,6 +30,7 @@ export function createRefusedNames(now: () => number, ttlMs: number) {
   }
 
   const refusedNames = {
+    /** Until the first is added: spares the look-ups. */
     areNone: true,
     of: (tenant: Tenant, { countryCode, metricKey }: Pair) =>
       find(keyOfName(tenant, 'countries', countryCode)) ?? find(keyOfName(tenant, 'metrics', metricKey)),

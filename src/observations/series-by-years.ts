@@ -132,13 +132,13 @@ function askingYears({ task, answer, sending, means: { calls, learned } }: Cut) 
   async function ask(named: YearRange): Promise<YearsReply | null> {
     const askPart = () => calls.askExactly({ mode, rectangle, limit, named, arrived }, sending);
     let part = await askPart();
-    if (part.isRefused && part.stray !== undefined) {
+    if (part.isRefused && part.doubt !== null) {
       // It may be a moment without the route: the same call again tells.
       if (!(await isRouteAnswering({ calls, learned }, sending))) return null;
       part = await askPart();
     }
     // The pair has figures, so a 404 means none in these years.
-    if (part.isRefused) return part.outcome instanceof Error ? null : { rows: [], isCut: false };
+    if (part.isRefused) return part.failure === null ? { rows: [], isCut: false } : null;
     const rows = sentRows(part);
     const isHeeded = rows?.every(({ year }) => year !== null && isWithin(widened(named), year));
     return rows && isHeeded ? { rows, isCut: isCutShort(task, part) } : null;

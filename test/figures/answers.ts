@@ -8,6 +8,7 @@ import {
 import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { keyOfPair, type Pair, pairsOf } from '../../src/observations/planner/demand.ts';
+import type { Failure } from '../../src/shared/errors.ts';
 import { sendingFor } from '../service/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
 import { flatPartsWith } from './parts.ts';
@@ -25,8 +26,8 @@ export async function answerFrom(
   return reply;
 }
 
-export function refusal(detail = 'Not found', outcome: Outcome = []): Refusal {
-  return { isRefused: true, outcome, detail, receivedAt: 0 };
+export function refusal(detail = 'Not found', failure: Failure | null = null): Refusal {
+  return { isRefused: true, failure, detail, doubt: null, receivedAt: 0 };
 }
 
 interface Replanned {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { bisected } from '../../src/observations/bisected.ts';
 import { type RepairMeans, settleAs, type Task } from '../../src/observations/called.ts';
 import { createDataCalls, type Refusal } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/fetch.ts';
 import type { Rectangle } from '../../src/observations/planner/demand.ts';
 import { createLearned } from '../../src/observations/planner/learned.ts';
 import { indicators } from '../../src/service/endpoints.ts';
@@ -60,13 +59,13 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Furt
 }
 
 const naming =
-  (name: string, outcome: Outcome = [], detail = 'Not found') =>
+  (name: string, failure: Failure | null = null, detail = 'Not found') =>
   ({ metricKeys }: Rectangle) =>
-    metricKeys.includes(name) ? refusal(detail, outcome) : null;
+    metricKeys.includes(name) ? refusal(detail, failure) : null;
 
 describe('a refused call', () => {
   it('a refused call has the names that the service names settled, and the others planned anew', async () => {
-    const { fetch, remembered, asked } = open(naming('wrong', [], 'metric not found: wrong'));
+    const { fetch, remembered, asked } = open(naming('wrong', null, 'metric not found: wrong'));
     const { task, settled, replanned } = taskFor({ countryCodes: ['AA'], metricKeys: ['metric_0', 'wrong'] });
     await fetch(task);
     expect([...settled]).toEqual([['AA wrong', []]]);
@@ -86,7 +85,7 @@ describe('a refused call', () => {
     'a refused call says nothing of the others if its words single out %s that was answered before',
     async (...row) => {
       const [, detail, settledPairs, others] = row;
-      const { fetch, learned, asked, remembered } = open(() => refusal(detail, []));
+      const { fetch, learned, asked, remembered } = open(() => refusal(detail));
       for (const code of KNOWN.countryCodes) learned.answered.countries.add(code);
       for (const key of KNOWN.metricKeys) learned.answered.metrics.add(key);
       const { task, settled, replanned } = taskFor({ ...KNOWN, metricKeys: ['metric_0', 'metric_1'] });
@@ -98,18 +97,18 @@ describe('a refused call', () => {
   );
 
   it.each([
-    ['nothing', [], ['wrong']],
+    ['nothing', null, ['wrong']],
     ['a failure', REFUSED, []],
   ] as const)(
     'a refused call has its names told apart until one is left; it means %s',
-    async (_, outcome, kept) => {
+    async (_, failure, kept) => {
       const metricKeys = [...KNOWN.metricKeys, 'wrong'];
-      const opened = open(naming('wrong', outcome));
+      const opened = open(naming('wrong', failure));
       const { task, settled } = taskFor({ countryCodes: ['AA'], metricKeys });
       const fetched = await opened.fetch(task);
       expect(fetched).toEqual({ rows: 8, isWhole: true });
       const told = new Failure('BAD_USER_INPUT', 'The service refused the arguments, for wrong.');
-      expect(settled.get('AA wrong')).toEqual(outcome instanceof Failure ? told : outcome);
+      expect(settled.get('AA wrong')).toEqual(failure === null ? [] : told);
       expect(settled.size).toBe(9);
       expect(opened.asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(metricKeys.length)) + 1);
       expect([opened.remembered, opened.kept]).toEqual([['wrong'], kept]);
