@@ -1,5 +1,4 @@
-import { onceOver } from '../graphql/request/delivery.ts';
-import type { Handle, Incoming } from '../graphql/request/stages.ts';
+import { type Handle, type Incoming, onceOver } from '../graphql/request/stages.ts';
 import type { AbsenceNotes, AnswerAdditions, GraphContext } from '../graphql/schema/context.ts';
 import { looksIssued } from '../keys/tenant.ts';
 import { pairOfName } from '../observations/planner/demand.ts';

@@ -5,9 +5,9 @@ import { expect, it } from 'vitest';
 const run = promisify(execFile);
 
 const ON_DEMAND =
-  'graphql.cost.(?:pricing|tally)|observations.(?:loaders.)?(?:repair|bisected|revalidation|listings)|service.failed-answers|plugins.*';
+  'graphql.cost.(?:pricing|tally)|graphql.execution.incremental|graphql.request.(?:deferrals|deliver.*)|observations.(?:loaders.)?(?:repair|bisected|revalidation|listings)|service.failed-answers|plugins.*';
 
-/** Asks the program, in a process of its own, and prints the calls and the parts loaded on demand that each question takes. */
+/** Asks the program, in a process of its own, and prints the calls and the parts loaded on demand that its start and each question take. */
 const SCRIPT = `
   import { registerHooks } from 'node:module';
   let seen = new Set();
@@ -20,7 +20,8 @@ const SCRIPT = `
   });
   const { openProgram } = await import('./test/support/program.ts');
   const program = await openProgram({ env: { CACHE_URL: 'memory:', SUBSCRIPTIONS: 'off', GRAPHIQL: 'off', MCP: 'off' } });
-  const steps = [];
+  // The definitions of plugins are loaded at each start.
+  const steps = [[0, [...seen].filter((name) => !name.startsWith('plugins')).sort()]];
   seen = new Set();
   for (const text of process.argv.slice(1)) {
     const { upstream } = await program.ask(text);
@@ -31,7 +32,7 @@ const SCRIPT = `
   console.log(JSON.stringify(steps));
 `;
 
-it('a figure loads no part that few ask for, and a question loads those that it needs', async () => {
+it('neither a start nor a figure loads a part that few ask for, and a question loads those that it needs', async () => {
   const questions = [
     '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
     '{ tickers { symbol } }',
@@ -40,6 +41,7 @@ it('a figure loads no part that few ask for, and a question loads those that it 
   ];
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT, ...questions]);
   expect(JSON.parse(stdout)).toEqual([
+    [0, []],
     [1, []],
     [2, ['observations/loaders/listings']],
     [6, ['graphql/cost/pricing', 'graphql/cost/tally', 'observations/repair', 'observations/revalidation']],

@@ -3,7 +3,7 @@ import type { ObjectColumn } from './columns.ts';
 import { FieldBatchInfo, type ResolveBatch } from './field-info.ts';
 import type { DeferUsage, FieldPlan, ObjectDeferral } from './plan.ts';
 import type { Holder, NullableColumn, Position } from './positions.ts';
-import { type Executed, Run, type RunParts, type RunScope, resolveBatchNow } from './run.ts';
+import { type Executed, Run, type RunParts, type RunScope, resolveBatchNow, WHOLE } from './run.ts';
 
 type AnswerPath = readonly (string | number)[];
 
@@ -121,8 +121,8 @@ interface PartOutcome {
 
 interface Fragment extends PendingDelivery {
   readonly parent: Fragment | undefined;
-  /** The part that has its object, and where. */
-  readonly origin: RunPart;
+  /** The part in whose run its object stands, and where there. */
+  readonly within: RunPart;
   readonly position: Position;
   /** All parts with fields of it, those that are dropped included. */
   readonly parts: RunPart[];
@@ -134,13 +134,13 @@ interface Fragment extends PendingDelivery {
 interface RunPart {
   readonly path: AnswerPath;
   readonly fragments: readonly Fragment[];
-  /** The part in whose run it began, and the position of its object there; null for the first part. */
-  readonly origin: RunPart | null;
+  /** As of a fragment; null for the first part. */
+  readonly within: RunPart | null;
   readonly position: Position | null;
   /** Parts that begin in its run. */
   readonly spawned: RunPart[];
-  /** True if its run has started, or never will. */
-  isStarted: boolean;
+  /** True once its run has started, or never will. */
+  isSettled: boolean;
   /** In the caller's type; null until its run is over. */
   outcome: PartOutcome | null;
   isWritten: boolean;
@@ -206,14 +206,14 @@ class DeliveryOrder<Message extends PartOutcome> {
 }
 
 /** True if clients are not told of it, since it belongs to something that an error nulled. */
-function isDropped({ origin, position }: RunPart): boolean {
-  if (origin === null || origin.outcome === null) return false;
-  return origin.outcome.isLost || isDropped(origin) || isGone(position);
+function isDropped({ within, position }: Pick<RunPart, 'within' | 'position'>): boolean {
+  if (within === null || within.outcome === null) return false;
+  return within.outcome.isLost || isDropped(within) || isGone(position);
 }
 
 /** True if its object is written. */
-function isPlaced({ origin, position }: Fragment): boolean {
-  return origin.isWritten && !isGone(position);
+function isPlaced({ within, position }: Fragment): boolean {
+  return within.isWritten && !isGone(position);
 }
 
 /** True if it may be announced: its object and the enclosing fragment are written. */
@@ -234,13 +234,12 @@ function isOver(fragment: Fragment | undefined): boolean {
 }
 
 /** False if clients will hear no more of it. */
-function isOpen({ state, origin, position }: Fragment): boolean {
-  if (state !== 'hidden') return state === 'pending';
-  return origin.outcome === null || !(origin.outcome.isLost || isDropped(origin) || isGone(position));
+function isOpen(fragment: Fragment): boolean {
+  return fragment.state === 'hidden' ? !isDropped(fragment) : fragment.state === 'pending';
 }
 
-function openPart(given: Pick<RunPart, 'path' | 'fragments' | 'origin' | 'position'>): RunPart {
-  return { spawned: [], isStarted: false, outcome: null, isWritten: false, ...given };
+function openPart(given: Pick<RunPart, 'path' | 'fragments' | 'within' | 'position'>): RunPart {
+  return { spawned: [], isSettled: false, outcome: null, isWritten: false, ...given };
 }
 
 /** True if a value or one of its ancestors was nulled by an error. */
@@ -270,8 +269,8 @@ export class IncrementalRun<Message extends PartOutcome> {
   readonly #batchPool: BatchPool;
   readonly #runs = new Set<Run>();
   #running = 0;
-  /** Runs that have not started yet, or are paused. */
-  #pausedRuns = 0;
+  /** Runs that may come to further fields: they have not started yet, or are paused. */
+  #runsToCome = 0;
   #deferredParts = 0;
   #nextId = 0;
 
@@ -290,15 +289,14 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#write = write;
     this.#failedPart = failedPart;
     this.#onChange = onChange;
-    this.#first = openPart({ path: [], fragments: [], origin: null, position: null });
-    this.#batchPool = new BatchPool(() => this.#pausedRuns > 0, parts.onPause);
+    this.#first = openPart({ path: [], fragments: [], within: null, position: null });
+    this.#batchPool = new BatchPool(() => this.#runsToCome > 0, parts.onPause);
   }
 
   /** Executes the first part; afterwards, `take` returns the messages for the rest. */
   async first(): Promise<Executed> {
     const root = { plan: this.#parts.plan.root, object: {} };
-    const holder: Holder = { above: () => null, path: () => undefined };
-    const run = this.#open(this.#first, { holder, root }, () => undefined);
+    const run = this.#open(this.#first, { holder: WHOLE, root }, () => undefined);
     try {
       const executed = await run.answer();
       this.#first.outcome = { isLost: run.isLost };
@@ -349,9 +347,9 @@ export class IncrementalRun<Message extends PartOutcome> {
   };
 
   readonly #onPause = (resumed: Promise<void>) => {
-    this.#pausedRuns += 1;
+    this.#runsToCome += 1;
     void resumed.then(() => {
-      this.#pausedRuns -= 1;
+      this.#runsToCome -= 1;
     });
     this.#parts.onPause?.(resumed);
   };
@@ -379,11 +377,11 @@ export class IncrementalRun<Message extends PartOutcome> {
       }
       for (const usage of begins) {
         const parent = usage.parent && findFragment(usage.parent);
-        here.set(usage, this.#openFragment({ path, label: usage.label, parent, origin: part, position }));
+        here.set(usage, this.#openFragment({ path, label: usage.label, parent, within: part, position }));
       }
       for (const { usages, plan } of groups) {
         const fragments = usages.flatMap((usage) => findFragment(usage) ?? []);
-        const added = this.#add(part, openPart({ path, fragments, origin: part, position }));
+        const added = this.#add(part, openPart({ path, fragments, within: part, position }));
         const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
         run.add(() => {
           void this.#start(added, this.#open(added, { holder, root: { plan, object } }, findFragment));
@@ -407,19 +405,19 @@ export class IncrementalRun<Message extends PartOutcome> {
     return fragment;
   }
 
-  #add(origin: RunPart, part: RunPart): RunPart {
+  #add(within: RunPart, part: RunPart): RunPart {
     this.#deferredParts += 1;
     this.#running += 1;
-    this.#pausedRuns += 1;
-    origin.spawned.push(part);
+    this.#runsToCome += 1;
+    within.spawned.push(part);
     for (const fragment of part.fragments) fragment.parts.push(part);
     return part;
   }
 
   async #start(part: RunPart, run: Run): Promise<void> {
-    if (part.isStarted) return;
-    part.isStarted = true;
-    this.#pausedRuns -= 1;
+    if (part.isSettled) return;
+    part.isSettled = true;
+    this.#runsToCome -= 1;
     let outcome: Message;
     try {
       const executed = await run.answer();
@@ -437,9 +435,9 @@ export class IncrementalRun<Message extends PartOutcome> {
   /** Drops the parts that would have started in a run that was ended. */
   #drop(part: RunPart): void {
     for (const other of part.spawned) {
-      if (other.isStarted) continue;
-      other.isStarted = true;
-      this.#pausedRuns -= 1;
+      if (other.isSettled) continue;
+      other.isSettled = true;
+      this.#runsToCome -= 1;
       this.#running -= 1;
     }
   }

@@ -98,7 +98,7 @@ interface Deferrals {
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
 }
 
-const WHOLE: Holder = { above: () => null, path: () => undefined };
+export const WHOLE: Holder = { above: () => null, path: () => undefined };
 
 /** The value of a field in slots without an object to resolve it on: null, and no error. */
 const ABSENT = Symbol('absent');

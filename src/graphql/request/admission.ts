@@ -3,10 +3,9 @@ import type { Caller } from '../../service/caller.ts';
 import { Flow, inSlice, mayBeginAtOnce, type PromiseOrValue } from '../../shared/async/turns.ts';
 import { refusalTypeFor } from './accept.ts';
 import { UNPROVEN } from './callers.ts';
-import { onceOver } from './delivery.ts';
 import type { GatewayRequest } from './requests.ts';
 import { type GatewayResponse, refusalBody } from './responses.ts';
-import type { Handle } from './stages.ts';
+import { type Handle, onceOver } from './stages.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
 type AdmissionRefusal = 'full' | 'late';
@@ -102,8 +101,7 @@ export class Admission {
       try {
         return await next(incoming);
       } finally {
-        if (delivery === null) this.leave(caller);
-        else onceOver(delivery, () => this.leave(caller));
+        onceOver(delivery, () => this.leave(caller));
       }
     };
   }

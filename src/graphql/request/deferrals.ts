@@ -1,12 +1,9 @@
 import {
-  type DirectiveNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
-  GraphQLDirective,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
-  type GraphQLSchema,
   GraphQLSkipDirective,
   getDirectiveValues,
   type InlineFragmentNode,
@@ -42,20 +39,6 @@ interface Origin {
 type UsageSet = ReadonlySet<DeferUsage>;
 
 const NONE: UsageSet = new Set();
-
-/** Null if the directive is switched off. */
-function valuesOf(
-  schema: GraphQLSchema,
-  directive: DirectiveNode,
-  node: { readonly directives?: readonly DirectiveNode[] },
-  variables: DeferralScope['variables'],
-) {
-  const definition = schema.getDirective(directive.name.value);
-  if (!(definition instanceof GraphQLDirective)) return null;
-  const values = getDirectiveValues(definition, node, variables) ?? {};
-  if (values.if === false) return null;
-  return { label: typeof values.label === 'string' ? values.label : undefined };
-}
 
 /**
  * Collects each field once, by the draft specification (Incremental Delivery, v0.2). A field that is also selected
@@ -137,13 +120,20 @@ class CollectedFields {
     const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
     const fragment = isSpread ? this.#scope.fragments[selection.name.value] : selection;
     if (fragment === undefined || !this.#applies(fragment)) return;
-    const directive = selection.directives?.find(({ name }) => name.value === 'defer');
-    const values = directive && valuesOf(this.#scope.schema, directive, selection, this.#scope.variables);
-    const begun = values == null ? undefined : { label: values.label, parent: around };
+    const begun = this.#begunBy(selection, around);
     const usage = begun ?? around;
     if (isSpread && begun === undefined && !this.#isFirst(selection.name.value, usage)) return;
     if (begun !== undefined) this.begins.push(begun);
     this.add(fragment.selectionSet, usage);
+  }
+
+  /** Undefined if nothing is deferred here, or the directive is switched off. */
+  #begunBy(selection: SelectionNode, parent: DeferUsage | undefined): DeferUsage | undefined {
+    const { schema, variables } = this.#scope;
+    const defer = schema.getDirective('defer');
+    const values = defer && getDirectiveValues(defer, selection, variables);
+    if (!values || values.if === false) return undefined;
+    return { label: typeof values.label === 'string' ? values.label : undefined, parent };
   }
 
   #isFirst(name: string, usage: DeferUsage | undefined): boolean {

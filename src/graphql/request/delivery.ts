@@ -28,8 +28,8 @@ interface FirstPart {
 const BOUNDARY = '-';
 
 /**
- * One answer delivered in parts. Parts are sent as fast as their reader takes them; those that gather meanwhile go
- * together.
+ * One answer delivered in parts: `runner` executes the first, `begin` takes it as written, and `body` sends all. Parts
+ * are sent as fast as their reader takes them; those that gather meanwhile go together.
  */
 export class Delivery {
   readonly contentType: string;
@@ -66,13 +66,11 @@ export class Delivery {
     tooLong: () => GraphQLError,
   ): typeof runPlan | null {
     const { document, operation } = prepared;
-    // Most texts lack the word, and need no other plan.
-    const isWritten = operation.loc?.source.body.includes('defer') ?? true;
-    if (!isWritten || readsSchemaAlone(operation)) return null;
+    if (readsSchemaAlone(operation)) return null;
     const collector = createDeferringCollector({ ...whole, variables });
     const plan = planOperation(whole.schema, document, operation, variables, collector);
     if (!collector.isUsed() || plan.root.error !== undefined) return null;
-    const written = (executed: Executed, isLost: boolean): WrittenPart => {
+    const write = (executed: Executed, isLost: boolean): WrittenPart => {
       const data = isLost ? null : executed.data.join('');
       this.#bytes += data === null ? 0 : Buffer.byteLength(data);
       const isLong = this.#bytes > maxAnswerBytes;
@@ -83,14 +81,14 @@ export class Delivery {
     return async (given): Promise<Executed> => {
       const run = new IncrementalRun<WrittenPart>(
         { ...given, plan },
-        written,
-        (error) => written({ data: ['null'], errors: [asGraphQLError(error)] }, true),
+        write,
+        (error) => write({ data: ['null'], errors: [asGraphQLError(error)] }, true),
         () => this.#wake(),
       );
       const first = await run.first();
       this.#bytes += byteLengthOf(first.data);
       const isLong = this.#bytes > maxAnswerBytes;
-      // If everything deferred is lost, only calls under way remain.
+      // Calls under way are still billed, though the answer is too long, or everything deferred is lost.
       while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
       if (isLong) return { data: ['null'], errors: [tooLong()] };
       if (run.hasMore) this.#run = run;
@@ -110,8 +108,8 @@ export class Delivery {
   async *body(): AsyncGenerator<string> {
     const run = this.#run as IncrementalRun<WrittenPart>;
     const waiting = [...run.take()];
-    const announced = waiting.findIndex(({ kind }) => kind !== 'pending');
-    const pending = waiting.splice(0, announced < 0 ? waiting.length : announced);
+    const firstPart = waiting.findIndex(({ kind }) => kind !== 'pending');
+    const pending = waiting.splice(0, firstPart < 0 ? waiting.length : firstPart);
     const { data, errors } = this.#first;
     const errorsMember = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
     const members = `${errorsMember}"data":${data},${this.#format.first(pending)}`;
@@ -129,8 +127,8 @@ export class Delivery {
   }
 
   #part(members: string, hasNext: boolean): string {
-    const end = hasNext ? '' : '--';
-    return `\r\ncontent-type: application/json; charset=utf-8\r\n\r\n{${members}"hasNext":${hasNext}}\r\n--${BOUNDARY}${end}${hasNext ? '' : '\r\n'}`;
+    const end = hasNext ? '' : '--\r\n';
+    return `\r\ncontent-type: application/json; charset=utf-8\r\n\r\n{${members}"hasNext":${hasNext}}\r\n--${BOUNDARY}${end}`;
   }
 
   async #untilOver(run: IncrementalRun<WrittenPart>): Promise<void> {
@@ -159,11 +157,4 @@ export class Delivery {
 function asGraphQLError(error: unknown): GraphQLError {
   const cause = asError(error, String(error));
   return new GraphQLError(cause.message, { originalError: cause });
-}
-
-/** Calls back once an answer is executed: at once if it is whole, otherwise with the last of its parts. */
-export function onceOver(delivery: Delivery | null, callBack: () => void): void {
-  const over = delivery?.over ?? null;
-  if (over === null) callBack();
-  else void over.finally(callBack);
 }

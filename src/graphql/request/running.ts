@@ -1,8 +1,7 @@
 import { openApollo } from './apollo.ts';
-import { onceOver } from './delivery.ts';
 import type { OpenRun, OperationRun, RanOperation } from './operation-run.ts';
 import { createPlainRun, type RunMeans } from './plain-run.ts';
-import type { Incoming } from './stages.ts';
+import { type Incoming, onceOver } from './stages.ts';
 
 /** Opens the last stage. It opens the run of each operation, and closes it once all of the answer is there. */
 export async function openRunning(openRun: OpenRun, parts: RunMeans) {
@@ -16,8 +15,7 @@ export async function openRunning(openRun: OpenRun, parts: RunMeans) {
         const answered = plain && (await runPlain(request, plain, run));
         return { response: answered ?? (await apollo.answer(request, run)), run };
       } finally {
-        if (delivery === null) close(run);
-        else onceOver(delivery, () => close(run));
+        onceOver(delivery, () => close(run));
       }
     },
     stop: apollo.stop,

@@ -27,3 +27,10 @@ export interface Incoming {
  * ones in flight run once. All run by their plans; Apollo Server reads the requests that aren't plain.
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
+
+/** Calls back once an answer is executed: at once if it is whole, otherwise with the last of its parts. */
+export function onceOver(delivery: Delivery | null, callBack: () => void): void {
+  const over = delivery?.over ?? null;
+  if (over === null) callBack();
+  else void over.finally(callBack);
+}
