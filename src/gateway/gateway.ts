@@ -101,7 +101,7 @@ async function composeGateway(
     handle: doors.exchanging(plugins.request(handleMarked, kernel)),
     refuseUnread(headers, requestId) {
       // For a plugin's key, the flow isn't known yet.
-      if (!admission.isAnyFull || doors.owns(headers.authorization ?? undefined)) return null;
+      if (!admission.mayAnyBeFull || doors.owns(headers.authorization ?? undefined)) return null;
       return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
     },
     operations: { ...stage, openRun, admission },

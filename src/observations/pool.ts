@@ -204,7 +204,6 @@ class Queue {
   }
 
   #dropWaiting(key: string): void {
-    if (!this.#all.has(key)) return;
     this.#waiting -= 1;
     this.#drop(key);
   }

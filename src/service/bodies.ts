@@ -3,7 +3,7 @@ import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../sh
 import { Failure } from '../shared/errors.ts';
 import { isDeep, isDeepJson, isObject, MAX_NESTING, parseExactly } from '../shared/exact-json.ts';
 import type { Call } from './call.ts';
-import { OPEN_LIST, OPEN_OBJECT, parsedByRows, type Read } from './repeated-rows.ts';
+import { OPEN_LIST, OPEN_OBJECT, parsedByRows, type Read, STEP_BYTES } from './repeated-rows.ts';
 
 /** An error of a body that can't be read; the message says why. */
 export class Unreadable extends Error {}
@@ -81,9 +81,6 @@ export function textOf(bytes: Buffer): string {
   const text = bytes.toString();
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
-
-/** Bytes parsed in one step: a fraction of a millisecond. */
-const STEP_BYTES = 32_768;
 
 /** No call has more, whatever it names: the service sends 1,000 rows at once, a catalogue has hundreds. */
 const MAX_ROWS = 25_000;

@@ -55,8 +55,8 @@ const MAX_BEFORE_ROWS = 200;
 /** A smaller body is parsed sooner than its rows are told apart. */
 const FEW_BYTES = 2_000;
 
-/** Bytes in one step, a fraction of a millisecond; also the bound of a row, and of what follows the list. */
-const STEP_BYTES = 32_768;
+/** Bytes in one step, a fraction of a millisecond; here also the bound of a row, and of what follows the list. */
+export const STEP_BYTES = 32_768;
 
 /** Rows that may differ at first, and the share of all rows so far: beyond it, one parse of all is quicker. */
 const DIFFERENT_FIRST = 3;
@@ -100,7 +100,8 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
       last.rows = null;
       return undefined;
     }
-    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = lastRows.places;
+    // Both 0 if the last body had no such row.
+    const [from, to] = placeOf(lastRows.places, row);
     let end = at + to - from;
     if (to === 0 || end >= bytes.length || bytes.compare(last.bytes, from, to, at, end) !== 0) {
       differ += 1;
@@ -126,6 +127,12 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   return body === undefined ? undefined : { bytes, body, rows };
 }
 
+/** Where a row begins and ends; both 0 if there is none. */
+const placeOf = (places: readonly number[], row: number): readonly [from: number, to: number] => [
+  places[2 * row] ?? 0,
+  places[2 * row + 1] ?? 0,
+];
+
 /** False if the rows aren't an object each. Throws SyntaxError. */
 function parseRows(
   bytes: Buffer,
@@ -136,7 +143,7 @@ function parseRows(
   PARSED[0] = OPEN_LIST;
   let length = 1;
   for (const row of rows) {
-    const [from = 0, to = 0] = [places[2 * row], places[2 * row + 1]];
+    const [from, to] = placeOf(places, row);
     if (length + to - from + BETWEEN_ROWS.length >= PARSED.length) return false;
     if (length > 1) length += BETWEEN_ROWS.copy(PARSED, length);
     length += bytes.copy(PARSED, length, from, to);

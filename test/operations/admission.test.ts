@@ -19,7 +19,7 @@ function open(maxOperations: number) {
   return {
     load: admission.load,
     leave: (key: string) => admission.leave(of(key)),
-    isFull: (key: string) => [admission.isAnyFull, admission.isFull(of(key))],
+    isFull: (key: string) => [admission.mayAnyBeFull, admission.isFull(of(key))],
     pass: (ms: number) => void vi.advanceTimersByTime(ms),
     fillHeap(share: number) {
       heap = share;

@@ -78,7 +78,7 @@ export class Admission {
   readonly #takenMemory: () => number;
   readonly #machine: typeof MACHINE;
   readonly #overloaded: ReturnType<typeof createOverloaded>;
-  /** Those in which operations wait; the first is the next that one begins of. */
+  /** Those in which operations wait; the next to begin is one of the first. */
   readonly #lanes = new Set<Lane>();
   readonly #laneOfFlow = new WeakMap<Flow, Lane>();
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
@@ -126,7 +126,8 @@ export class Admission {
     return 'full';
   }
 
-  get isAnyFull(): boolean {
+  /** False if no flow can be full yet. */
+  get mayAnyBeFull(): boolean {
     return this.load.waiting >= Math.min(LEAST_SHARE, this.#maxOperations);
   }
 
@@ -224,7 +225,7 @@ export class Admission {
     inSlice({ flow: lane.flow, ordinal }, () => this.#begin(lane));
   }
 
-  /** The one that has waited longest, if any is left. */
+  /** The one that has waited longest, if any is left: one may have been refused, or have left, since it got its place. */
   #begin(lane: Lane): void {
     lane.beginning -= 1;
     const waiter = lane.queue.shift();

@@ -63,21 +63,20 @@ const indexes = createObjectMemo<SeriesIndex>('rows by year');
 const nameOfYear = (year: number, place: string | null) => JSON.stringify([year, place]);
 
 function indexOf(rows: Series): SeriesIndex {
-  let index = indexes.of(rows);
-  if (index === undefined) {
-    const byYear = new Map<string, Map<string, Alike>>();
-    for (const [name, ofYear] of Map.groupBy(rows, (row) => nameOfYear(row.year, row.locationName))) {
-      const byPeriod = new Map<string, Alike>();
-      for (const [period, some] of Map.groupBy(ofYear, periodKeyOf)) {
-        const alike = distinct(some);
-        byPeriod.set(period, { rows: alike, first: alike[0] as ObservationRecord });
-      }
-      byYear.set(name, byPeriod);
+  return indexes.of(rows) ?? indexes.put(rows, indexed(rows));
+}
+
+function indexed(rows: Series): SeriesIndex {
+  const byYear = new Map<string, Map<string, Alike>>();
+  for (const [name, ofYear] of Map.groupBy(rows, (row) => nameOfYear(row.year, row.locationName))) {
+    const byPeriod = new Map<string, Alike>();
+    for (const [period, some] of Map.groupBy(ofYear, periodKeyOf)) {
+      const alike = distinct(some);
+      byPeriod.set(period, { rows: alike, first: alike[0] as ObservationRecord });
     }
-    index = { byYear, candidates: latestIn(rows, { scope: 'NATIONAL' }).candidates };
-    indexes.put(rows, index);
+    byYear.set(name, byPeriod);
   }
-  return index;
+  return { byYear, candidates: latestIn(rows, { scope: 'NATIONAL' }).candidates };
 }
 
 /**
@@ -438,9 +437,11 @@ function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): M
 
 /** Figures of the same indicator, time and place, which are ranked among the same rivals. */
 interface RankGroup {
-  readonly rows: readonly ObservationRecord[];
+  readonly rows: ObservationRecord[];
   readonly wanted: readonly WantedFigure[];
 }
+
+type RankGroups = ReadonlyMap<string, RankGroup>;
 
 const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
@@ -452,52 +453,40 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
   const sign = direction === 'ASC' ? -1 : 1;
   const operands = context.loaders.observations.operands();
   return mapValue(existing, (codes) => {
-    const byName = new Map<string, ObservationRecord[]>();
-    const naming = madeInTurns(context, rows, (row) => {
+    const groups = new Map<string, RankGroup>();
+    const grouping = madeInTurns(context, rows, (row) => {
       if (!isNational(row)) return;
-      const name = groupOf(row);
-      const some = byName.get(name);
-      if (some === undefined) byName.set(name, [row]);
-      else some.push(row);
+      const group = groups.get(groupOf(row));
+      if (group !== undefined) group.rows.push(row);
+      else {
+        const wanted = codes.map((countryCode) => wantedFor(row, row.year, { countryCode }));
+        groups.set(groupOf(row), { rows: [row], wanted });
+      }
     });
-    const grouping = mapValue(naming, () =>
-      madeInTurns(context, [...byName], ([name, some]): [string, RankGroup] => {
-        const [first] = some as [ObservationRecord];
-        const wanted = codes.map((countryCode) => wantedFor(first, first.year, { countryCode }));
-        return [name, { rows: some, wanted }];
-      }),
-    );
-    return mapValue(grouping, (groups) => {
-      const wanted = groups.flatMap(([, group]) => group.wanted);
+    return mapValue(grouping, () => {
+      const wanted = [...groups.values()].flatMap((group) => group.wanted);
       const answered = operands.preferLatest(wanted);
-      const decided = among == null ? withoutUnlisted(wanted, answered, context) : answered;
-      return mapValue(decided, (outcomes) => {
+      const settled = among == null ? withoutUnlisted(wanted, answered, context) : answered;
+      return mapValue(settled, (outcomes) => {
         const byWanted = new Map(wanted.map((one, i) => [one, outcomes[i] ?? []]));
         return mapValue(warnedOfOperands(outcomes, context, info), () => ranksBy(groups, byWanted));
       });
     });
   });
 
-  function ranksBy(
-    groups: readonly (readonly [name: string, RankGroup])[],
-    outcomes: ReadonlyMap<WantedFigure, Outcome>,
-  ) {
-    const comparing = madeInTurns(context, groups, ([, group]) => comparisonsOf(group, outcomes));
+  function ranksBy(groups: RankGroups, outcomes: ReadonlyMap<WantedFigure, Outcome>) {
+    const named = [...groups];
+    const comparing = madeInTurns(context, named, ([, group]) => comparisonsOf(group, outcomes));
     return mapValue(comparing, (comparisons) =>
       mapValue(latestOf(comparisons.flat(), context), (latest) => {
-        const finding = madeInTurns(
-          context,
-          groups,
-          ([name, group], i) => [name, rivalsOf(group, comparisons[i] ?? [], latest)] as const,
+        const rivals = new Map(
+          named.map(([name, group], i) => [name, rivalsOf(group, comparisons[i] ?? [], latest)]),
         );
-        return mapValue(finding, (found) => {
-          const rivals = new Map(found);
-          return madeInTurns(context, rows, (row, parent) => {
-            const among = rivals.get(groupOf(row));
-            if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
-            const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
-            return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
-          });
+        return madeInTurns(context, rows, (row, parent) => {
+          const rivalsFor = rivals.get(groupOf(row));
+          if (!isNational(row) || rivalsFor === undefined) return warn(row, parent, OF_PLACE);
+          const ranked = rankOf(row, rivalsFor(row, severalWarning(context, info, parent)), sign);
+          return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
         });
       }),
     );
@@ -538,7 +527,7 @@ const OF_PLACE = new Misfit('place', 'the figure is that of a place, which is no
 
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 
-/** The rows of each country that are comparable with the figures of a group; null for the country of all of these. */
+/** The rows of each country that are comparable with the figures of a group; null for the group's own country, if it has but one. */
 function comparisonsOf(
   { rows, wanted }: RankGroup,
   outcomes: ReadonlyMap<WantedFigure, Outcome>,
@@ -565,16 +554,16 @@ function rivalsOf({ rows }: RankGroup, comparisons: readonly Comparison[], lates
   const isPlain = comparisons.every(
     ({ counterpart: one }) => one === null || !('rows' in one) || one.rows.length === 1,
   );
-  const rivalsByGroup = new Map<string, readonly Rival[]>();
+  const rivalsByRelease = new Map<string, readonly Rival[]>();
   return (row: ObservationRecord, onSeveral: Parameters<typeof operandIn>[3]): readonly Rival[] => {
     const name = isPlain || rows.length === 1 ? '' : JSON.stringify([row.source, row.datasetVersion]);
-    let rivals = rivalsByGroup.get(name);
+    let rivals = rivalsByRelease.get(name);
     if (rivals === undefined) {
       rivals = comparisons.flatMap((one) => {
         const figure = operandIn(one, row, latest, onSeveral);
         return figure === null ? [] : [{ countryCode: one.wanted.countryCode, figure }];
       });
-      rivalsByGroup.set(name, rivals);
+      rivalsByRelease.set(name, rivals);
     }
     return rivals;
   };

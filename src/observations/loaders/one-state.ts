@@ -1,7 +1,7 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import { type Job, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import type { Outcome } from '../fetch.ts';
-import { type Demand, keyOfPair, nameOfYears } from '../planner/demand.ts';
+import { type Demand, keyOfPair } from '../planner/demand.ts';
 
 type Rows = readonly ObservationRecord[];
 
@@ -51,7 +51,7 @@ function byFigure(figures: readonly string[], rows: Rows): Map<string, Observati
 export class OneState {
   readonly #job: Job;
   /** Outcomes that came while all demands were of one kind, so that none could differ; indexed once others come. */
-  readonly #first: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
+  readonly #unindexed: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
   #kind: string | null = null;
   /** Settles once the first outcomes are indexed; undefined as long as they needn't be. */
   #indexed: { readonly over: PromiseOrValue<void> } | undefined;
@@ -72,12 +72,11 @@ export class OneState {
     const first = demands[0];
     if (first === undefined) return outcomes;
     const { mode, years, maxAgeMs } = first;
-    // Ranges may differ from pair to pair within a set.
-    const ofYears = years === null ? '' : `${nameOfYears(years)} of ${this.#first.length}`;
-    const kind = `${mode} ${ofYears} ${maxAgeMs}`;
+    // Ranges may differ from pair to pair within a set, so each such set is a kind of its own.
+    const kind = `${mode} ${maxAgeMs} ${years === null ? '' : this.#unindexed.length}`;
     this.#kind ??= kind;
     if (this.#indexed === undefined && this.#kind === kind) {
-      this.#first.push({ demands, outcomes });
+      this.#unindexed.push({ demands, outcomes });
       return outcomes;
     }
     return this.#onceIndexed(() => this.#resolving(demands, outcomes));
@@ -124,7 +123,7 @@ export class OneState {
   }
 
   *#indexing(): Steps<void> {
-    for (const { demands, outcomes } of this.#first.splice(0))
+    for (const { demands, outcomes } of this.#unindexed.splice(0))
       for (const [i, { pairKey }] of demands.entries()) {
         const outcome = outcomes[i];
         if (outcome === undefined || outcome instanceof Error) continue;
@@ -138,6 +137,7 @@ export class OneState {
     const before = lists.get(rows);
     if (before !== undefined || rows.length === 0) return before ?? rows;
     const figures = yield* figuresOf(rows);
+    // Another step may have resolved it meanwhile.
     const resolved = lists.get(rows) ?? this.#resolved(pair, rows, figures, isAnyAge);
     lists.set(rows, resolved);
     return resolved;
