@@ -2,7 +2,7 @@ import type { Plugin, PluginHost, Turns } from '../../plugin/index.ts';
 import { Journal } from './journal.ts';
 import { createReading } from './readings.ts';
 import { Recorder } from './recorder.ts';
-import { declared, resolversOver } from './resolvers.ts';
+import { partOver } from './resolvers.ts';
 
 const BYTES_PER_MB = 1_000_000;
 
@@ -12,7 +12,7 @@ export function openJournal(path: string, mb: number, host: PluginHost): Plugin 
   let turns: Turns | undefined;
   const recorder = new Recorder(journal, host, () => turns as Turns);
   return {
-    schema: [{ ...declared, resolvers: resolversOver(createReading({ journal, recorder, now: host.now })) }],
+    schema: [partOver(createReading({ journal, recorder, now: host.now }))],
     call: recorder.stage,
     start(gateway) {
       turns = gateway.turnsFor(null);

@@ -10,7 +10,7 @@ const pairFields = {
   indicator: ({ metricKey }: { readonly metricKey: string }) => ({ key: metricKey }),
 };
 
-export const resolversOver = (reading: Reading) =>
+const resolversOver = (reading: Reading) =>
   ({
     Query: {
       async revisions(_, wanted, context, { path }) {
@@ -42,8 +42,7 @@ function warn({ warn: add }: FieldContext, message: string, path: ResponsePath):
   add({ code: 'ROWS_LEFT_OUT', message, path: responsePathAsArray(path) }, path);
 }
 
-/** Without what resolves it: each gateway has a journal of its own. The build checks it. */
-export const declared: GraphPart = {
-  sdl: readPart(new URL('./journal.graphql', import.meta.url)),
-  resolvers: {},
-};
+const sdl = readPart(new URL('./journal.graphql', import.meta.url));
+
+/** Each gateway has a journal of its own. */
+export const partOver = (reading: Reading): GraphPart => ({ sdl, resolvers: resolversOver(reading) });
