@@ -18,7 +18,7 @@ interface DryTerms {
   /** True if the operation derives figures, and so may demand others to compare them with. */
   readonly isDeriving: boolean;
   /** True if figures that an earlier call may have brought along cost nothing. */
-  readonly areSpared: boolean;
+  readonly mayComeAlong: boolean;
 }
 
 /** The stages of figures for an operation by itself, which count demands: no batches with others, no prefetch. */
@@ -28,7 +28,8 @@ export function createDryFigures(parts: CallParts, terms: DryTerms): Figures {
   const check = createRevalidation({ ...cache, ask: service.ask, mayRenew: false });
   const caching = { ...parts, prefetch: NO_PREFETCH, revalidation: { check, countCalls() {} } };
   const counted = countedStage(createDataFetch(parts), terms);
-  const fetch = cachedFiguresStage(gatheredStage(terms.areSpared ? sparedStage(counted) : counted), caching);
+  const stage = terms.mayComeAlong ? alongStage(counted) : counted;
+  const fetch = cachedFiguresStage(gatheredStage(stage), caching);
   const { several } = cache.entries;
   return {
     find: countedFind(findCached(caching), parts, terms),
@@ -60,13 +61,16 @@ function countedFind(
       if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
       tally.want(demand);
       // Whether a figure that has nothing to be compared with is fetched depends on the rest of the operation.
-      if (isDeriving) tally.isCertain = false;
+      if (isDeriving) tally.doubt();
     }
     return found;
   };
 }
 
-/** Counts demands before they are planned, and notes if they may take other calls than their plan. */
+/**
+ * Counts demands before they are planned, and notes if they may take other calls than their plan. The tally counts a
+ * figure once, so it makes no difference that `countedFind` has counted most.
+ */
 function countedStage(next: FetchBatch, { learned, isDeriving, tally }: DryTerms): FetchBatch {
   /** Then a series takes exactly the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
@@ -76,14 +80,14 @@ function countedStage(next: FetchBatch, { learned, isDeriving, tally }: DryTerms
     learned.hasSeriesRows(countryCode, metricKey);
   return async (demands, sending, listener) => {
     // If several figures match, the service is asked for the latest one, which no plan shows.
-    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
+    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.doubt();
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, listener);
   };
 }
 
 /** Takes demands as settled whose country and metric an earlier batch named both: its calls may have brought them. */
-function sparedStage(next: FetchBatch): FetchBatch {
+function alongStage(next: FetchBatch): FetchBatch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
   const mayHaveCome = ({ countryCode, metricKey }: Demand) =>
     asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));

@@ -59,17 +59,18 @@ export async function runDry(
   });
   const service = createSupposedService(parts, supposition, tally);
   const stages = dryStages(parts, caller, { ...planning, learned }, service, tally);
-  const areSpared = !isExpected && cache.tenantCache !== NO_TENANT_CACHE;
+  const mayComeAlong = !isExpected && cache.tenantCache !== NO_TENANT_CACHE;
   const figures = createDryFigures(stages, {
     tally,
     service,
     learned: planning.learned,
     isDeriving,
-    areSpared,
+    mayComeAlong,
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill: tally.bill, payer: tally.payer, signal, waitDeadlineMs: 0 };
   const context = dryContext(parts, sending, stages, figures, service, tally);
+  // The effort's refusal is the tally's, if that has one: `close` may still set it.
   const { effort, warnings } = context;
 
   let errors: readonly GraphQLError[] = [];
@@ -159,7 +160,7 @@ function dryContext(
         if (!pooling.ledger.mayGoAhead(tenant)) return false;
         tally.mayGoAhead = true;
         // Until a first list has been seen, the guess may be wrong.
-        if (learned.countryCodes.size === 0) tally.isCertain = false;
+        if (learned.countryCodes.size === 0) tally.doubt();
         return false;
       },
       cachedNames: (dimension, tenant) =>

@@ -1,8 +1,6 @@
 import { type Demand, type RowsOf, wholeKey, type YearRange } from '../../observations/planner/demand.ts';
 import type { CoverLimits } from '../../observations/planner/grid.ts';
 
-const NO_ROWS: RowsOf = () => 0;
-
 /**
  * A lower bound of the calls for figures while demands are still added. Sums over the demands suffice, since a call is
  * limited in rows and in names.
@@ -10,7 +8,7 @@ const NO_ROWS: RowsOf = () => 0;
 export function createFewestCalls(
   { maxRows, maxCodes }: CoverLimits,
   seriesRows: RowsOf,
-  rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
+  rowsWithin: (years: YearRange) => RowsOf,
 ) {
   /** Rows by figure; for a series, the most that one demand takes of it. */
   const counted = new Map<string, number>();

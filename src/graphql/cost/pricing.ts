@@ -29,7 +29,7 @@ export function createPricing(parts: PricingParts) {
       const expected = await expectedRun(parts, priced);
       if (expected.refusal !== null) return expected.refusal;
       const least = await runDry(parts, priced, { supposed: 'least', share: 0 }, true);
-      const { bill, calls: plan, mayGoAhead } = expected.tally;
+      const { bill, noted, mayGoAhead } = expected.tally;
       const { calls, byRoute, cached } = bill;
       // Of what is only supposed, there is nothing to warn of, nor an error to tell.
       const isCertain = ({ code, route = ROUTE_OF_WARNING[code] ?? '' }: Warning) =>
@@ -47,7 +47,7 @@ export function createPricing(parts: PricingParts) {
             cached,
             naive: Math.max(bill.naive, calls),
             limit,
-            plan: plan.map(({ route, target, isCached }) => ({ route, target, cached: isCached })),
+            plan: noted.map(({ route, target, isCached }) => ({ route, target, cached: isCached })),
             ...(mayGoAhead && { ahead: true }),
           },
         },
@@ -89,14 +89,14 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
 
 /**
  * The fewest calls of the operation if nothing fails: those to each route that it makes both if everything exists and if
- * nothing does. Once figures have come, a list is read of what they name, or to find out why there are none: where only
- * some exist, for neither.
+ * nothing does. A list that is read after figures, for what they name or for why there are none, counts for nothing: if
+ * only some exist, it may be read for neither.
  */
 function leastCalls({ tally: expected }: DryRun, { tally: least }: DryRun): number {
   const { byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
   const beforeFigures = (route: string) =>
-    least.calls.filter((call) => call.route === route && !call.isCached && !call.isAfterFigures).length;
+    least.noted.filter((call) => call.route === route && !call.isCached && !call.isAfterFigures).length;
   const leastTo = (route: string): number => {
     const inBoth = Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0);
     // How many calls complete the list depends on its rows.
@@ -113,6 +113,6 @@ function leastCalls({ tally: expected }: DryRun, { tally: least }: DryRun): numb
 
 /** True if the calls depend on nothing that the service answers. */
 function areCertain({ tally: expected }: DryRun, { tally: least }: DryRun): boolean {
-  if (!expected.isCertain || !least.isCertain || expected.mayBeRenewed) return false;
+  if (!expected.isCertain() || !least.isCertain() || expected.mayBeRenewed) return false;
   return least.bill.calls === expected.bill.calls;
 }

@@ -43,7 +43,7 @@ export function createSupposedService(
     const isList = given.routes.has(route);
     if (isList) {
       madeUpLists.add(route);
-      tally.isCertain = false;
+      tally.doubt();
     }
     if (!isExpected) return route.includes('{') ? NO_RECORD : isList ? [] : {};
     const endpoint = given.endpoints.find((one) => one.route === route);

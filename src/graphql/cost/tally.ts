@@ -78,15 +78,16 @@ export function openTally(parts: TallyParts) {
     },
   };
 
-  const calls: PricedCall[] = [];
+  const noted: PricedCall[] = [];
+  let { isCertain } = parts;
   let isAfterFigures = false;
   return {
     bill,
     payer,
     /** Includes calls that cached values spare. */
-    calls,
+    noted,
     note(call: Call, isCached: boolean) {
-      calls.push({ ...call, isCached, isAfterFigures });
+      noted.push({ ...call, isCached, isAfterFigures });
     },
     figuresCame() {
       isAfterFigures = true;
@@ -94,7 +95,10 @@ export function openTally(parts: TallyParts) {
     /** Demands that cached figures answer. */
     cachedDemands: [] as Demand[],
     /** True if the operation takes exactly these calls, whatever the service answers. */
-    isCertain: parts.isCertain,
+    isCertain: () => isCertain,
+    doubt() {
+      isCertain = false;
+    },
     /** True if a check of the sources may spare calls for expired figures. */
     mayBeRenewed: false,
     /** True if rows of an unknown list were filtered. */
