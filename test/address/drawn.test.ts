@@ -11,7 +11,7 @@ import { KeyDesk } from '../../src/plugins/issued-keys/key-desk.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { openGraphiql, run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
 import { openKeyStore } from '../support/key-store.ts';
-import { openFiles, openPublishing } from './publishing.ts';
+import { FIGURE, openFiles, openPublishing } from './publishing.ts';
 
 const CHART = fileURLToPath(new URL('../../clients/graphiql/src/chart/', import.meta.url));
 
@@ -432,9 +432,11 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     const tip = frame.locator('.tip');
     await expect.poll(() => tip.innerText()).toMatch(/^\w+\n[\d,]+ persons\n(.*\n)?19\d\d.*\n\w+$/);
     await frame.locator('[data-legend="Kenya"]').hover();
-    await expect.poll(() => frame.locator('path[data-line="Kenya"]').getAttribute('data-lit')).toBe('');
-    const faded = frame.locator('path[data-line="Nigeria"]');
+    await expect.poll(() => frame.locator('.top path[data-line="Kenya"]').getAttribute('data-lit')).toBe('');
+    const faded = frame.locator('.top path[data-line="Nigeria"]');
     await expect.poll(() => faded.evaluate((path) => getComputedStyle(path).strokeOpacity)).toBe('0.2');
+    const point = frame.locator('circle[data-line="Nigeria"]').first();
+    expect(await point.evaluate((circle) => getComputedStyle(circle).opacity)).toBe('0.2');
     // By keyboard, to the next year and to the other line; told to screen readers.
     await frame.locator('.frame').focus();
     await page.keyboard.press('Home');
@@ -467,6 +469,43 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     page.off('console', note);
     host.close();
     host.closeAllConnections();
+  });
+
+  it('pictures by address have a line of the legend stand out by mouse and keyboard, drawn with its bounds, at no call', async () => {
+    const five = `query Five { ${series('"KE", "NG", "GH", "ZA", "EG"', 'life_expectancy', ', fromYear: 1990', FIGURE)} }`;
+    await using program = await openPublishing({
+      documents: { five },
+      published: { five: { document: 'Five', key: 'page' } },
+    });
+    await program.issue({ name: 'page' });
+    await page.setViewportSize({ width: 1000, height: 900 });
+    await page.goto(`${program.origin}/c/five`);
+    program.requests();
+    const seen = async () => ({
+      bands: await page.locator('g.bands path').count(),
+      faded: await page.locator('g.points circle[opacity="0.2"]').count(),
+      pressed: await page.locator('[data-legend][aria-pressed="true"]').allTextContents(),
+    });
+    const all = { bands: 0, faded: 0, pressed: [] };
+    await page.locator('.frame').focus();
+    await page.getByRole('button', { name: 'Kenya' }).waitFor();
+    expect(await seen()).toEqual(all);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const [first = ''] = await page.locator('[data-legend]').allTextContents();
+    await expect.poll(seen).toEqual({ bands: 1, faded: expect.any(Number), pressed: [first] });
+    expect((await seen()).faded).toBeGreaterThan(100);
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe(first);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<AxeResults>(
+      "axe.run(document, { preload: false, resultTypes: ['violations'] })",
+    );
+    expect(violations).toEqual([]);
+    await page.keyboard.press(' ');
+    await expect.poll(seen).toEqual(all);
+    await page.getByRole('button', { name: 'Kenya' }).click();
+    await expect.poll(async () => (await seen()).pressed).toEqual(['Kenya']);
+    expect(program.requests()).toEqual([]);
   });
 });
 

@@ -19,8 +19,9 @@ import { timeTicks } from './time-axis.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
 const NAMES_SHARE = 0.34;
-/** Opacity of lines while another one stands out, and of their names, which are read. */
-const FADED = { line: 0.2, name: 0.6 };
+/** Opacity of lines and their bands while another one stands out, and of their names, which are read. */
+const FADED = { line: 0.2, band: 0.05, name: 0.6 };
+const BAND = 0.18;
 const LABEL_HEIGHT = 14;
 /** Unless its labels need more. */
 const AXIS: LeftAxis = { left: 62, scale: null };
@@ -116,7 +117,8 @@ export function drawLines(
             y2: 'high',
             z: 'line',
             fill: (point: Point) => colourOf(point.line),
-            fillOpacity: 0.18,
+            fillOpacity: (point: Point) => (isFaded(point.line) ? FADED.band : BAND),
+            ...inGroup('bands'),
           },
         ),
         Plot.lineY(points, {
@@ -145,8 +147,14 @@ export function drawLines(
   const roomier = roomierAxis(svg, axis, look);
   if (roomier !== null) return drawLines(picture, chosen, look, roomier);
   if (isNamed) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height, isFaded });
-  nameParts(svg, 'g.top path', top);
-  nameParts(svg, 'g.others path', rest);
+  nameParts(svg, 'g.top path', top.map(nameOf));
+  nameParts(svg, 'g.others path', rest.map(nameOf));
+  nameParts(svg, 'g.bands path', bounded.map(nameOf));
+  nameParts(
+    svg,
+    'g.points circle',
+    withDots.map(({ line }) => line),
+  );
   const [x, y] = [svg.scale('x'), svg.scale('y')];
   svg.spots = {
     all: all.flatMap(({ line, at, value, figure }) =>
@@ -182,10 +190,12 @@ function endLabels(lines: readonly Line[], width: number): readonly string[] {
   return lines.map(({ name, shortName }) => shortened(fits ? name : shortName, most));
 }
 
-/** Gives the paths of lines their names, by which a pointer or a legend finds them. */
-function nameParts(svg: Plotted, selector: string, lines: readonly Line[]): void {
+const nameOf = ({ name }: Line) => name;
+
+/** Gives the parts of lines their names, by which a pointer or a legend finds them. */
+function nameParts(svg: Plotted, selector: string, names: readonly string[]): void {
   for (const [i, part] of svg.querySelectorAll(selector).entries())
-    part.setAttribute('data-line', lines[i]?.name ?? '');
+    part.setAttribute('data-line', names[i] ?? '');
 }
 
 /** Points that stand between two gaps, which no line shows. */
