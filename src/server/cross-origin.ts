@@ -19,6 +19,7 @@ const EXPOSED_HEADERS = [
   'etag',
   'accept-query',
   'x-request-id',
+  'x-snapshot',
   'ratelimit',
   'ratelimit-policy',
   'server-timing',

@@ -21,7 +21,7 @@ describe('Cache-Control', () => {
     const { headers } = await program.send(asked(FIGURE));
     expect(headers).toMatchObject({
       'cache-control': 'private, max-age=150',
-      vary: 'Authorization, Accept, X-Explain, X-Offline, X-Absences, Accept-Encoding',
+      vary: 'Authorization, Accept, X-Explain, X-Offline, X-Absences, X-Snapshot, Accept-Encoding',
     });
     expect(program.repeats()).toEqual([false, false, true]);
     program.pass(149.5);
@@ -33,7 +33,7 @@ describe('Cache-Control', () => {
 
   it('Cache-Control names all that forms differ by wherever a cache may keep the answer, be it by its tag alone', async () => {
     await using program = await open();
-    const varies = 'Authorization, Accept, X-Explain, X-Offline, X-Absences, Accept-Encoding';
+    const varies = 'Authorization, Accept, X-Explain, X-Offline, X-Absences, X-Snapshot, Accept-Encoding';
     for (const query of ['{ quota { plan } }', FIGURE]) {
       const { headers } = await program.send(asked(query));
       expect([headers.vary, typeof headers.etag]).toEqual([varies, 'string']);

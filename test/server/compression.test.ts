@@ -42,6 +42,7 @@ describe.for(Object.entries(DECODERS))('%s', ([encoding, decoded]) => {
         'X-Explain',
         'X-Offline',
         'X-Absences',
+        'X-Snapshot',
         'Accept-Encoding',
       ]);
     }
@@ -106,7 +107,7 @@ it('compression leaves small answers as they are', async () => {
     headers: { 'accept-encoding': 'gzip, br, zstd' },
   });
   expect(headers['content-encoding']).toBeUndefined();
-  expect(headers.vary).toBe('Authorization, Accept, X-Explain, X-Offline, X-Absences');
+  expect(headers.vary).toBe('Authorization, Accept, X-Explain, X-Offline, X-Absences, X-Snapshot');
   expect(bytes.equals(program.plain.bytes)).toBe(true);
 });
 

@@ -460,7 +460,7 @@ describe('CORS', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
       'access-control-expose-headers':
-        'retry-after, etag, accept-query, x-request-id, ratelimit, ratelimit-policy, server-timing, x-attribution, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
+        'retry-after, etag, accept-query, x-request-id, x-snapshot, ratelimit, ratelimit-policy, server-timing, x-attribution, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
       vary: 'Origin, Authorization',
     });
   });

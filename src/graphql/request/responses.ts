@@ -4,7 +4,7 @@ import { openBill } from '../../service/bill.ts';
 import { errorBody } from '../../shared/errors.ts';
 
 /** Request headers on which a cacheable answer depends. */
-export const VARIES = 'Authorization, Accept, X-Explain, X-Offline, X-Absences';
+export const VARIES = 'Authorization, Accept, X-Explain, X-Offline, X-Absences, X-Snapshot';
 
 /** The answer to one request of GraphQL over HTTP. */
 export interface GatewayResponse {

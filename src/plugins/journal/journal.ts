@@ -1,12 +1,12 @@
 import type { FieldPair, Turns } from '../../plugin/index.ts';
-import { JournalFile } from './journal-file.ts';
+import type { JournalFile } from './journal-file.ts';
 import { ALL_YEARS, figureName, isAllYears, type PairSight, type SeenFigure } from './sights.ts';
 
 /**
  * Times are milliseconds since the epoch. A state is what a figure was from one sight to another; a figure's current one has
  * no end. A pair knows its latest figure, and all of its figures, since a time; null for never.
  */
-const TABLES = `
+export const FIGURE_TABLES = `
   CREATE TABLE IF NOT EXISTS pairs (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, country TEXT NOT NULL, metric TEXT NOT NULL, seen_ms INTEGER NOT NULL, latest_ms INTEGER, all_ms INTEGER, UNIQUE (owner, country, metric));
   CREATE INDEX IF NOT EXISTS pairs_seen ON pairs (seen_ms);
   CREATE TABLE IF NOT EXISTS states (id INTEGER PRIMARY KEY, pair INTEGER NOT NULL, year INTEGER NOT NULL, period TEXT NOT NULL, as_of TEXT, place TEXT, source TEXT NOT NULL, state TEXT NOT NULL, retrieved TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER);
@@ -66,18 +66,9 @@ export class Journal {
   /** Since the start of this process. */
   readonly counts = { revisions: 0, dropped: 0 };
 
-  constructor(path: string, mostBytes: number, onSetAside: (words: string) => void) {
-    this.#file = new JournalFile(path, TABLES, onSetAside);
+  constructor(file: JournalFile, mostBytes: number) {
+    this.#file = file;
     this.#mostBytes = mostBytes;
-    this.#file.open();
-  }
-
-  get bytes(): number {
-    return this.#file.bytes;
-  }
-
-  close(): void {
-    this.#file.close();
   }
 
   /** Compares what an answer shows with what is recorded, and records the difference. */
@@ -88,7 +79,7 @@ export class Journal {
         for (const sight of together) this.#recordSight(owner, atMs, sight);
       });
     }
-    while (this.bytes > this.#mostBytes) {
+    while (this.#file.bytes > this.#mostBytes) {
       if (!(await this.#drop(turns))) return;
     }
   }
@@ -218,7 +209,7 @@ export class Journal {
       const dropped = await this.#file.write(() => this.#dropRevisions() || this.#dropPair());
       this.counts.dropped += dropped;
       if (dropped === 0) return false;
-      if (this.bytes <= this.#mostBytes * SHARE_KEPT) return true;
+      if (this.#file.bytes <= this.#mostBytes * SHARE_KEPT) return true;
     }
   }
 

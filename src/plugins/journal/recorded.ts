@@ -1,21 +1,36 @@
-import type { Plugin, PluginHost, Turns } from '../../plugin/index.ts';
-import { Journal } from './journal.ts';
+import type { Plugin, PluginHost, StartedServices } from '../../plugin/index.ts';
+import { askedAgain, KEY_CHECK } from './asked-again.ts';
+import { FIGURE_TABLES, Journal } from './journal.ts';
+import { JournalFile } from './journal-file.ts';
 import { createReading } from './readings.ts';
 import { Recorder } from './recorder.ts';
 import { partOver } from './resolvers.ts';
+import { SNAPSHOT_TABLES, Snapshots } from './snapshots.ts';
 
 const BYTES_PER_MB = 1_000_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Of the journal, for snapshots. */
+const SNAPSHOT_SHARE = 0.5;
 
 /** @throws Error if the file can't be opened */
-export function openJournal(path: string, mb: number, host: PluginHost): Plugin {
-  const journal = new Journal(path, mb * BYTES_PER_MB, (words) => host.problem(new Error(words), 'journal'));
-  let turns: Turns | undefined;
-  const recorder = new Recorder(journal, host, () => turns as Turns);
+export function openJournal(path: string, mb: number, snapshotDays: number, host: PluginHost): Plugin {
+  const tables = FIGURE_TABLES + SNAPSHOT_TABLES;
+  const file = new JournalFile(path, tables, (words) => host.problem(new Error(words), 'journal'));
+  file.open();
+  const mostBytes = mb * BYTES_PER_MB;
+  const journal = new Journal(file, mostBytes);
+  const snapshots = new Snapshots(file, mostBytes * SNAPSHOT_SHARE, snapshotDays * DAY_MS);
+  let started: StartedServices | undefined;
+  const gateway = () => started as StartedServices;
+  const recorder = new Recorder(journal, host, () => gateway().turnsFor(null));
   return {
     schema: [partOver(createReading({ journal, recorder, now: host.now }))],
     call: recorder.stage,
-    start(gateway) {
-      turns = gateway.turnsFor(null);
+    request: (next) => askedAgain(next, { snapshots, host, gateway }),
+    documents: [KEY_CHECK],
+    start(services) {
+      started = services;
     },
     metrics: [
       counter('revisions', 'Revisions of figures that were recorded.', () => journal.counts.revisions),
@@ -25,25 +40,24 @@ export function openJournal(path: string, mb: number, host: PluginHost): Plugin 
         () => journal.counts.dropped,
       ),
       counter('unrecorded', 'Answers that could not be recorded.', () => recorder.unrecorded),
-      {
-        kind: 'gauge',
-        name: 'country_graph_journal_bytes',
-        help: 'Bytes of the journal that are in use.',
-        labels: [],
-        values: () => [{ value: journal.bytes }],
-      },
+      gauge('bytes', 'Bytes of the journal that are in use.', () => file.bytes),
+      gauge('snapshot_bytes', 'Bytes of the snapshots in it.', () => snapshots.bytes),
     ],
     async close() {
       await recorder.recorded();
-      journal.close();
+      file.close();
     },
   };
 }
 
 function counter(name: string, help: string, value: () => number) {
+  return { ...gauge(`${name}_total`, help, value), kind: 'counter' } as const;
+}
+
+function gauge(name: string, help: string, value: () => number) {
   return {
-    kind: 'counter',
-    name: `country_graph_journal_${name}_total`,
+    kind: 'gauge',
+    name: `country_graph_journal_${name}`,
     help,
     labels: [],
     values: () => [{ value: value() }],
