@@ -1,4 +1,5 @@
 import { type GraphQLField, getNamedType } from 'graphql';
+import { ASSUMED_SERIES_ROWS } from '../../observations/planner/learned.ts';
 import { countries, indicators, observations } from '../../service/endpoints.ts';
 import type { FieldPlan, Plan } from '../execution/plan.ts';
 import { type Arguments, argumentsOf, costOf, type FieldCost, type Variables } from '../schema/selection.ts';
@@ -13,9 +14,6 @@ const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 
 
 /** Of other lists whose length the text doesn't show. */
 const SOME_ITEMS = 20;
-
-/** One row a year since 1950. */
-const SERIES_ROWS = 77;
 
 const NOTHING: WeighedField = { weight: 0, path: [] };
 
@@ -64,7 +62,7 @@ function ownWeight(field: GraphQLField<unknown, unknown>, args: Arguments): numb
   const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
   const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
   const isSeries = field.extensions.itemType !== undefined && (args.latest !== true || args.toYear != null);
-  return codes * keys * (isSeries ? SERIES_ROWS : 1);
+  return codes * keys * (isSeries ? ASSUMED_SERIES_ROWS : 1);
 }
 
 function itemsOf(typeName: string, args: Arguments): number {
