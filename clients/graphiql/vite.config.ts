@@ -74,6 +74,33 @@ function lightTidying(): Plugin {
   };
 }
 
+/** The builder would show a list as an empty text, and write a text in its place: it has the items, with commas between them. */
+function listsInBuilder(): Plugin {
+  const replaced: Readonly<Record<string, string>> = {
+    '_this3.props.setArgValue(event, true);': `
+      const { arg: { type } } = _this3.props;
+      const isList = (0, _graphql.isListType)((0, _graphql.getNullableType)(type));
+      const itemOf = (text) => coerceArgValue(unwrapInputType(type), text.trim());
+      const list = () => ({ kind: 'ListValue', values: event.target.value.split(',').map(itemOf) });
+      _this3.props.setArgValue(isList ? list() : event, true);`,
+    "var value = typeof argValue.value === 'string' ? argValue.value : '';": `
+      const textOf = (one) => typeof one.value === 'string' ? one.value : (0, _graphql.print)(one);
+      var value = argValue.kind === 'ListValue' ? argValue.values.map(textOf).join(',') : textOf(argValue);`,
+    "argType.name === 'String' ?": "argType.name === 'String' && argValue.kind !== 'ListValue' ?",
+  };
+  return {
+    name: 'lists-in-builder',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!/graphiql-explorer\/dist\/Explorer\.js/.test(id)) return null;
+      return Object.entries(replaced).reduce((text, [from, to]) => {
+        if (!text.includes(from)) throw new Error(`${id} writes arguments otherwise than it did.`);
+        return text.replaceAll(from, () => to);
+      }, code);
+    },
+  };
+}
+
 /**
  * Has the page bring the style of the first screen, and ask at once for the scripts that answer its
  * questions and draw: its own script would ask for them after it has come and run, a round trip later. Sheets
@@ -168,7 +195,7 @@ export default defineConfig({
   base: './',
   // Its libraries' directives, which mean nothing in a bundle, fill pages of warnings.
   logLevel: 'error',
-  plugins: [africa(), withoutFonts(), inOrder(), lightTidying(), opening(), forGateway()],
+  plugins: [africa(), withoutFonts(), inOrder(), listsInBuilder(), lightTidying(), opening(), forGateway()],
   worker: { format: 'es', plugins: () => [inOrder()] },
   build: {
     outDir: OUT,

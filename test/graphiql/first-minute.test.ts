@@ -91,7 +91,9 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     const lessons = page.getByRole('region', { name: 'The tour' });
     await lessons.getByRole('button', { name: 'Country', exact: true }).click();
     await expect.poll(() => written(page)).toContain('query CountryCard');
-    expect(await titles()).toHaveLength(before.length);
+    // Its name follows its text a moment later.
+    await expect.poll(titles).toHaveLength(before.length);
+    await expect.poll(titles).toContain('CountryCard');
     // Goes to a tab that is open already, and opens no second one.
     await lessons.getByRole('button', { name: 'Map', exact: true }).click();
     await expect.poll(() => written(page)).toContain('query AllCountries');
@@ -123,6 +125,22 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     }
     await side(page, 'Errors');
     await expect.poll(() => page.locator('.side-panel').innerText()).toContain('had no errors');
+  });
+
+  it('the first minute has lists in its builder, and writes them anew there', async () => {
+    const { page } = sceneOf();
+    await tab(page, 'OverTime');
+    await pane(page, 'History');
+    await pane(page, 'Builder');
+    const keys = page.locator('.graphiql-plugin [data-arg-name="metricKeys"] input');
+    await expect.poll(() => keys.first().inputValue()).toBe('life_expectancy');
+    await keys.first().fill('life_expectancy,population_total');
+    await expect
+      .poll(() => written(page))
+      .toMatch(/metricKeys: \[\s*"life_expectancy",?\s*"population_total"\s*\]/);
+    await expect.poll(() => keys.first().inputValue()).toBe('life_expectancy,population_total');
+    await keys.first().fill('life_expectancy');
+    await expect.poll(() => written(page)).toMatch(/metricKeys: \[\s*"life_expectancy"\s*\]/);
   });
 });
 
