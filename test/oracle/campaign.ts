@@ -10,6 +10,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     /** All operations without the service, over a store that a fill has filled. */
     offline: { type: 'boolean', default: false },
+    /** All operations twice: the second time for their snapshots, after a revision. */
+    snapshot: { type: 'boolean', default: false },
     /** All operations through a page that holds figures. */
     held: { type: 'boolean', default: false },
     /** One service of the seed alone. */
@@ -33,7 +35,7 @@ const tasks = Array.from({ length: values.service === undefined ? Number(values.
   operations: Number(values.operations),
   shown: Number(values.show),
   kind: values.kind,
-  mode: values.offline ? ('offline' as const) : values.held ? ('held' as const) : undefined,
+  mode: (['offline', 'held', 'snapshot'] as const).find((mode) => values[mode]),
   verbose: values.verbose,
   habits: JSON.parse(values.habits),
 }));

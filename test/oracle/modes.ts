@@ -6,10 +6,20 @@ import { drawPageOperation } from './page-operations.ts';
 import { KEYS, type Scenario, type Step } from './session.ts';
 import { drawWorld, type World } from './world.ts';
 
-export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions', 'priced', 'offline', 'held'] as const;
+export const MODES = [
+  'cold',
+  'warm',
+  'pages',
+  'keys',
+  'revisions',
+  'priced',
+  'offline',
+  'held',
+  'snapshot',
+] as const;
 export type Mode = (typeof MODES)[number];
 /** Modes that a campaign may have nothing but. */
-export type OwnMode = 'offline' | 'held';
+export type OwnMode = 'offline' | 'held' | 'snapshot';
 
 export interface NamedScenario extends Scenario {
   readonly mode: Mode;
@@ -34,6 +44,7 @@ export function drawScenarios(
   const of = { seed, service, habits: { ...drawHabits(seed, service), ...habits } };
   if (mode === 'offline') return [drawOffline(of, operations, KILLS)];
   if (mode === 'held') return [drawHeld(of, operations)];
+  if (mode === 'snapshot') return [drawSnapshot(of, operations)];
   const share = (part: number) => Math.max(1, Math.round(operations * part));
   return [
     ...drawCold(of, share(0.3)),
@@ -43,6 +54,7 @@ export function drawScenarios(
     drawRevisions(of, share(0.15)),
     ...(isForeseeable(of.habits) ? [drawPriced(of, share(0.1))] : []),
     drawHeld(of, share(0.1)),
+    drawSnapshot(of, share(0.1)),
     ...(service % OFFLINE_SERVICES === OFFLINE_SERVICES - 1 ? [drawOffline(of, share(0.15))] : []),
   ];
 }
@@ -210,6 +222,24 @@ function drawHeld(of: Drawn, count: number): NamedScenario {
   // A gateway that guesses what will be wanted next guesses from other operations without the page.
   const own = { CACHE_URL: 'memory:', BATCH_OVERFETCH_ROWS: '0', CACHE_RENEWAL: 'off' };
   return { mode: 'held', isHeld: true, ...of, env: { ...env, ...own }, steps };
+}
+
+/** Answers that are kept, each asked for again once the platform has published. */
+function drawSnapshot(of: Drawn, count: number): NamedScenario {
+  const { env, draw } = toolsFor(of, 'snapshot');
+  const steps = Array.from({ length: count }, (_, i) =>
+    asking(draw(i), { explains: false, keepsSnapshot: true }),
+  );
+  // The service accepts the key by it. Some operations take no call, and prove nothing.
+  const proof = asking({ text: '{ indicators { key } }', variables: {} }, { explains: false });
+  // Revisions are seen at once.
+  const own = {
+    CACHE_URL: 'memory:',
+    CACHE_TTL_SECONDS: '1',
+    CACHE_RENEWAL: 'off',
+    JOURNAL_FILE: ':memory:',
+  };
+  return { mode: 'snapshot', ...of, env: { ...env, ...own }, steps: [proof, ...steps] };
 }
 
 /** The same before and after the platform published, each time once held figures have passed their time. */

@@ -12,6 +12,8 @@ export interface Tally {
   equal: number;
   /** Answers with figures that a page held. */
   held: number;
+  /** Answers that were given again after a revision. */
+  snapshots: number;
   readonly excused: Counts;
   readonly mismatches: Counts;
   readonly explain: Counts;
@@ -32,6 +34,7 @@ export function createTally(): Tally {
     operations: 0,
     equal: 0,
     held: 0,
+    snapshots: 0,
     excused: {},
     mismatches: {},
     explain: {},
@@ -45,6 +48,7 @@ export function addTally(sum: Tally, other: Tally): void {
   sum.operations += other.operations;
   sum.equal += other.equal;
   sum.held += other.held;
+  sum.snapshots += other.snapshots;
   for (const name of ['excused', 'mismatches', 'explain', 'priced', 'asked', 'failed'] as const) {
     for (const [key, number] of Object.entries(other[name])) add(sum[name], key, number);
   }
@@ -80,6 +84,7 @@ export async function runService(
 function count(tally: Tally, mode: string, outcome: Outcome): void {
   tally.operations += 1;
   tally.held += Number(outcome.held > 0);
+  tally.snapshots += Number(outcome.isSnapshot);
   add(tally.asked, mode);
   add(tally.explain, outcome.explain);
   if (mode === 'priced') add(tally.priced, outcome.explain);
@@ -99,7 +104,7 @@ export function summary(tally: Tally): string {
       .sort(([, a], [, b]) => b - a)
       .map(([name, number]) => `  ${String(number).padStart(6)}  ${name}`);
   return [
-    `operations ${tally.operations}, equal ${tally.equal}, with held figures ${tally.held}`,
+    `operations ${tally.operations}, equal ${tally.equal}, with held figures ${tally.held}, snapshots ${tally.snapshots}`,
     'excused, by code',
     ...lines(tally.excused),
     'mismatches, by kind and place',

@@ -38,6 +38,8 @@ export type Step =
       readonly explains?: boolean;
       /** True to ask again, which should cost nothing. */
       readonly again?: boolean;
+      /** True to keep a snapshot, and to ask for it once the platform has published. */
+      readonly keepsSnapshot?: boolean;
     }
   | { readonly kind: 'revise'; readonly nth: number }
   /** Fills the store of the first key, and has the service go. It is killed before, after so many waits for a minute each time. */
@@ -74,6 +76,8 @@ export interface Outcome {
   readonly sent: number;
   /** Figures of the answer that a page held. */
   readonly held: number;
+  /** True if the answer was given again after a revision. */
+  readonly isSnapshot: boolean;
   readonly requests: readonly Request[];
   readonly expected: unknown;
   readonly actual: unknown;
@@ -255,6 +259,7 @@ class Stage {
     const findings = first.asked.map((one, i) => this.#check(one, step.keys[i] as string, at, i));
     const bills = this.#checkBills(first.asked, first.requests, at);
     const beyond = await this.#checkHolding(step, first.requests, at);
+    const snapshots = step.keepsSnapshot === true ? await this.#askSnapshots(step, first.asked, at) : [];
     const again = step.again === true ? await this.#askAgain(step, first.asked, at) : [];
     const sent = first.requests.length;
     return first.asked.map((one, i) => ({
@@ -266,6 +271,7 @@ class Stage {
           ? [
               ...bills,
               ...beyond,
+              ...snapshots,
               ...again,
               ...explain.findings.map((detail) => finding('explain', at, 0, detail)),
             ]
@@ -281,6 +287,7 @@ class Stage {
         isRefused(one) || isFaulty(faultsIn(one, first.requests, this.#habits)),
       ),
       sent,
+      isSnapshot: typeof one.reply.extensions?.snapshot === 'string',
       held: (one.reply.extensions?.client as { held: number } | undefined)?.held ?? 0,
       requests: first.requests,
       expected: findings[i]?.expected,
@@ -331,7 +338,7 @@ class Stage {
       step.operations.map(async (operation, i): Promise<Asked> => {
         const key = step.keys[i] as string;
         const world = this.#worlds.get(key) as World;
-        const reply = await this.#askOne(operation, key);
+        const reply = await this.#askOne(operation, key, step.keepsSnapshot ? { 'x-snapshot': 'new' } : {});
         const truths = [false, true].map((knows) => () => answer(world, this.#habits, operation, knows));
         return { reply, truths, operation, world, requests: () => requests };
       }),
@@ -365,6 +372,32 @@ class Stage {
     const beyond = await this.#holding.beyond(given, requests.length);
     const targets = requests.map(({ target }) => target).join(' ');
     return beyond > 0 ? [finding('more calls by holding', at, 0, `${beyond} more: ${targets}`)] : [];
+  }
+
+  /** Has the platform publish, and asks for the answers as they were: for no call. */
+  async #askSnapshots(
+    step: Extract<Step, { kind: 'ask' }>,
+    asked: readonly Asked[],
+    at: number,
+  ): Promise<Finding[]> {
+    this.revise(at);
+    this.wait(PAST_SNAPSHOT_SECONDS);
+    const findings: Finding[] = [];
+    for (const [i, { reply, operation }] of asked.entries()) {
+      const token = reply.extensions?.snapshot;
+      const add = (kind: string, detail: string) => findings.push(finding(kind, at, i, detail));
+      if (typeof token !== 'string') {
+        if (reply.errors.length === 0) add('no snapshot', JSON.stringify(reply.extensions));
+        continue;
+      }
+      const again = await this.#askOne(operation, step.keys[i] as string, { 'x-snapshot': token });
+      const requests = this.#service.takeLog();
+      if (JSON.stringify(again.data) !== JSON.stringify(reply.data) || again.errors.length > 0)
+        add('another snapshot', JSON.stringify([again.errors, again.data, reply.data]));
+      if (requests.length > 0 || again.upstream.calls > 0)
+        add('snapshot not free', requests.map(({ target }) => target).join(' '));
+    }
+    return findings;
   }
 
   async #explain(step: Extract<Step, { kind: 'ask' }>) {
@@ -574,6 +607,9 @@ const storeIn = (folder: string) => `sqlite:${join(folder, 'store.db')}`;
 const asksWhy = ({ text }: Operation) => text.length % 2 === 0;
 
 const DATA = '/v1/data';
+
+/** By then no cached figure is fresh any more, where answers are kept. */
+const PAST_SNAPSHOT_SECONDS = 2;
 
 /** Warnings that an answer tells at most. */
 const MOST_WARNINGS = 100;

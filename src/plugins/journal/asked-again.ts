@@ -23,8 +23,11 @@ const HEADER = 'x-snapshot';
 
 const NEW = 'new';
 
-/** Costs a call only if the service hasn't accepted the key lately, or the list has expired. */
-export const KEY_CHECK = 'query SnapshotKey { sources { key } }';
+/** Has an error, and takes no call, if the service hasn't accepted the key lately. */
+export const LATELY = 'query SnapshotKey { revisions(countryCodes: [], metricKeys: []) { seenAt } }';
+
+/** Takes a call, if the list has expired. */
+export const ANEW = 'query SnapshotKeyAnew { sources { key } }';
 
 interface Means {
   readonly snapshots: Snapshots;
@@ -144,17 +147,22 @@ async function allowed(request: GatewayRequest, next: HandleRequest, { gateway }
   const { errors = [] } = JSON.parse(await gateway().textOf(priced)) as AnswerText;
   // Another error is of the price alone.
   throwFirst(errors.filter(({ extensions }) => extensions.code === 'DOCUMENT_NOT_ALLOWED'));
-  const response = await next(
-    new ChangedRequest(request, {
-      method: 'POST',
-      search: '',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: { query: KEY_CHECK },
-    }),
-  );
-  const checked = JSON.parse(await gateway().textOf(response)) as AnswerText;
-  throwFirst(checked.errors ?? []);
-  return { status: response.status, headers: response.headers, bill: checked.extensions.upstream };
+  const check = async (query: string) => {
+    const response = await next(
+      new ChangedRequest(request, {
+        method: 'POST',
+        search: '',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: { query },
+      }),
+    );
+    const answer = JSON.parse(await gateway().textOf(response)) as AnswerText;
+    return { ...response, errors: answer.errors ?? [], bill: answer.extensions.upstream };
+  };
+  const lately = await check(LATELY);
+  const checked = lately.errors.length === 0 ? lately : await check(ANEW);
+  throwFirst(checked.errors);
+  return checked;
 }
 
 interface AnswerText {

@@ -1,5 +1,5 @@
 import type { Plugin, PluginHost, StartedServices } from '../../plugin/index.ts';
-import { askedAgain, KEY_CHECK } from './asked-again.ts';
+import { ANEW, askedAgain, LATELY } from './asked-again.ts';
 import { FIGURE_TABLES, Journal } from './journal.ts';
 import { JournalFile } from './journal-file.ts';
 import { createReading } from './readings.ts';
@@ -28,7 +28,7 @@ export function openJournal(path: string, mb: number, snapshotDays: number, host
     schema: [partOver(createReading({ journal, recorder, now: host.now }))],
     call: recorder.stage,
     request: (next) => askedAgain(next, { snapshots, host, gateway }),
-    documents: [KEY_CHECK],
+    documents: [ANEW, LATELY],
     start(services) {
       started = services;
     },

@@ -29,7 +29,6 @@ it('a snapshot is the answer that was, for no call, after figures have been revi
   expect([first.upstream.calls, first.errors]).toEqual([1, []]);
   const token = tokenOf(first);
   expect(first.headers.get('x-snapshot')).toBe(token);
-  await program.ask('{ sources { key } }');
   program.service.revise([row(2020, 2)]);
   program.service.requests.length = 0;
   const again = await program.ask(VARIED, {
