@@ -35,6 +35,13 @@ interface Means {
   readonly gateway: () => Pick<StartedServices, 'holderOf' | 'textOf'>;
 }
 
+/** Without a journal: whoever asks for what was must not get what is. */
+export function refuseSnapshot(request: GatewayRequest): GatewayResponse {
+  const words =
+    'This gateway keeps no snapshots, since JOURNAL_FILE names no file. Ask without `x-snapshot`.';
+  return refused(new Failure('NOT_RECORDED', words), request);
+}
+
 /** Keeps answers, and gives them again to who has asked for them, for the same operation. */
 export function askedAgain(next: HandleRequest, means: Means): HandleRequest {
   return async (request) => {
@@ -250,7 +257,10 @@ function sorted(value: unknown): unknown {
     .map(([name, item]) => [name, sorted(item)]);
 }
 
-function refused({ code, message, fields, retryable }: Failure, { requestId, headers }: GatewayRequest) {
+function refused(
+  { code, message, fields, retryable }: Failure,
+  { requestId, headers }: GatewayRequest,
+): GatewayResponse {
   const isModern = headers.accept?.includes('application/graphql-response+json') ?? false;
   return {
     status: isModern ? statusOfError({ extensions: { code } }) : 200,

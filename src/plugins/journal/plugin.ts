@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { definePlugin, messageOf, remarksOnIdle, wholeNumber } from '../../plugin/index.ts';
+import {
+  definePlugin,
+  type GatewayRequest,
+  messageOf,
+  remarksOnIdle,
+  wholeNumber,
+} from '../../plugin/index.ts';
 
 export const journal = definePlugin({
   name: 'journal',
@@ -26,7 +32,14 @@ export const journal = definePlugin({
       : [];
   },
   async open({ JOURNAL_FILE: path, JOURNAL_MB: mb, JOURNAL_SNAPSHOT_DAYS: days }, host) {
-    if (path === undefined) return null;
+    if (path === undefined) {
+      const refused = async (request: GatewayRequest) =>
+        (await import('./asked-again.ts')).refuseSnapshot(request);
+      return {
+        request: (next) => (request) =>
+          (request.headers['x-snapshot'] === undefined ? next : refused)(request),
+      };
+    }
     const { openJournal } = await import('./recorded.ts');
     try {
       return openJournal(path, mb, days, host);

@@ -1,5 +1,6 @@
 import {
   checkMetricKey,
+  createObjectMemo,
   Failure,
   type FieldContext,
   type FieldPair,
@@ -31,20 +32,24 @@ interface Revisions {
   readonly leftOut: string | null;
 }
 
+/** By operation, once the key is found to be accepted. */
+const owners = createObjectMemo<{ readonly name: string }>('owner of recorded figures');
+
 type Reading = ReturnType<typeof createReading>;
 
 /** Reads the journal for the fields of the graph, within the rights of the key. */
 export function createReading({ journal, recorder, now }: Means) {
   /** @throws Failure if the key may not read what it has seen once */
-  async function ownerOf({ cached, markPassing }: FieldContext): Promise<string> {
+  async function ownerOf(context: FieldContext): Promise<string> {
     // The next answer of the service changes this one, so it must not be cached.
-    markPassing();
-    const owner = await cached.owner();
+    context.markPassing();
+    const owner = owners.of(context)?.name ?? (await context.cached.owner());
     if (owner === null)
       throw new Failure(
         'UNAUTHENTICATED',
         "The service has not accepted this key lately (AUTH_TTL_SECONDS), so the journal is not read for it. Ask for today's figure first.",
       );
+    owners.put(context, { name: owner });
     await recorder.recorded();
     return owner;
   }

@@ -101,6 +101,16 @@ it('a snapshot expires, and a key that the service refuses gets none', async () 
   expect((await program.ask(LATEST, { headers })).errors[0]?.extensions.code).toBe('NOT_RECORDED');
 });
 
+it('a gateway without a journal refuses whoever asks for a snapshot, and gives no figure of today', async () => {
+  await using program = await openRecording({ rows: [row(2020, 1)], env: { JOURNAL_FILE: '' } });
+  for (const wanted of ['new', 'a-token']) {
+    const { data, errors, upstream } = await program.ask(LATEST, { headers: { 'x-snapshot': wanted } });
+    expect([data, errors[0]?.extensions.code, upstream.calls]).toEqual([undefined, 'NOT_RECORDED', 0]);
+    expect(errors[0]?.message).toContain('JOURNAL_FILE');
+  }
+  expect(program.service.requests).toEqual([]);
+});
+
 it('an answer with errors is not kept, and the answer says so', async () => {
   await using program = await openRecording({ rows: [row(2020, 1)] });
   const { data, extensions, headers } = await program.ask(
