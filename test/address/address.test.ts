@@ -763,7 +763,11 @@ describe('a gateway behind a path of a proxy', () => {
 
 describe('what others read', () => {
   it('/oembed tells how a page is framed, at no call', async () => {
-    await using program = await openPublishing({ env: { PUBLIC_URL: 'https://figures.example/gateway/' } });
+    const published = { ...PUBLISHED, 'bars-of-gdp': { document: 'Bars', key: 'page' } };
+    await using program = await openPublishing({
+      published,
+      env: { PUBLIC_URL: 'https://figures.example/gateway/' },
+    });
     const about = (url: string, more = '') => program.at(`/oembed?url=${encodeURIComponent(url)}${more}`);
     const url = 'https://figures.example/gateway/c/lines?codes=KE%2CNG';
     const answer = await about(url, '&maxwidth=400&format=json');
@@ -777,6 +781,8 @@ describe('what others read', () => {
       width: 400,
       height: 820,
     });
+    const nameless = await about('https://figures.example/gateway/c/bars-of-gdp');
+    expect(await nameless.json()).toMatchObject({ title: 'Bars of gdp' });
     for (const other of [
       'https://evil.example/c/lines',
       'https://figures.example/gateway/c/kept',

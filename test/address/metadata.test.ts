@@ -72,6 +72,6 @@ describe('metadata of a page', () => {
     await using program = await openPublishing();
     await program.issue({ name: 'page' });
     const metadata = await (await program.at('/c/card.metadata.json?code=KE')).json();
-    expect(metadata).toMatchObject({ title: 'card', figures: 0 });
+    expect(metadata).toMatchObject({ title: 'Card', figures: 0 });
   });
 });

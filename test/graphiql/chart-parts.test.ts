@@ -4,8 +4,15 @@ import { listsIn } from '../../clients/graphiql/src/chart/answer-lists.ts';
 import { codeOf, nameOf } from '../../clients/graphiql/src/chart/countries.ts';
 import { detailOf, type Rings } from '../../clients/graphiql/src/chart/detail.ts';
 import { placedLabels, placedNames } from '../../clients/graphiql/src/chart/labels.ts';
-import { fullNumber, shortNumber, shortRange, yearsOf } from '../../clients/graphiql/src/chart/numbers.ts';
+import {
+  counted,
+  fullNumber,
+  shortNumber,
+  shortRange,
+  yearsOf,
+} from '../../clients/graphiql/src/chart/numbers.ts';
 import { outlines } from '../../clients/graphiql/src/outlines.ts';
+import { countries } from '../../src/sandbox/catalogue/countries.ts';
 
 describe('labels of dots', () => {
   const within = { left: 0, right: 200, top: 0, bottom: 200 };
@@ -98,6 +105,14 @@ describe('numbers', () => {
     expect(fullNumber(-1234567.891)).toBe('−1,234,567.891');
   });
 
+  it('numbers of things are one thing, or several', () => {
+    expect([0, 1, 1234].map((count) => counted(count, 'figure'))).toEqual([
+      '0 figures',
+      '1 figure',
+      '1,234 figures',
+    ]);
+  });
+
   it('numbers are a range of years', () => {
     expect(yearsOf([{ year: 2000 }, { year: null }, { year: 1990 }])).toBe('1990–2000');
   });
@@ -108,11 +123,18 @@ describe('countries', () => {
     ['Kenya', 'KE'],
     ["Côte d'Ivoire", 'CI'],
     ['Cabo Verde', 'CV'],
+    ['Cape Verde', 'CV'],
+    ['Congo - Kinshasa', 'CD'],
     ['DR Congo', 'CD'],
     ['Congo', 'CG'],
     ['Sao Tome and Principe', 'ST'],
     ['Atlantis', undefined],
   ] as const)('countries are known by name: %s', ([name, code]) => expect(codeOf(name)).toBe(code));
+
+  it('countries have the name of the service where no figure has told it', () => {
+    const names = countries.map(({ code }) => nameOf(code.toUpperCase()));
+    expect(names).toEqual(countries.map(({ name }) => name));
+  });
 
   it('countries have outlines without holes, each with a place for its label', () => {
     const { features } = outlines();
@@ -131,26 +153,26 @@ describe('countries', () => {
   it.for([100, 178, 430])(
     'countries keep the points of a border or lose them together, and each its area, on a globe of %i pixels',
     (radius) => {
-      const countries = outlines().features.map(({ properties: { code }, geometry: { coordinates } }) => ({
+      const shapes = outlines().features.map(({ properties: { code }, geometry: { coordinates } }) => ({
         code,
         // Without islets that aren't drawn at this size.
         whole: coordinates.filter((polygon) => detailOf([polygon], radius).length > 0),
         drawn: detailOf(coordinates, radius),
       }));
       /** How many countries have each point. */
-      const counted = (shapes: readonly (readonly Rings[])[]) => {
-        const points = shapes.flatMap((polygons) => [...new Set(polygons.flat(2).map(String))]);
+      const ownersIn = (all: readonly (readonly Rings[])[]) => {
+        const points = all.flatMap((polygons) => [...new Set(polygons.flat(2).map(String))]);
         return new Map(
-          Object.entries(Object.groupBy(points, String)).map(([at, all = []]) => [at, all.length]),
+          Object.entries(Object.groupBy(points, String)).map(([at, same = []]) => [at, same.length]),
         );
       };
-      const owners = counted(countries.map(({ whole }) => whole));
-      const kept = counted(countries.map(({ drawn }) => drawn));
+      const owners = ownersIn(shapes.map(({ whole }) => whole));
+      const kept = ownersIn(shapes.map(({ drawn }) => drawn));
       expect(kept.size).toBeLessThan(owners.size);
       for (const [point, count] of kept) expect([point, count]).toEqual([point, owners.get(point)]);
       const areaOf = (polygons: readonly Rings[]) =>
         polygons.flat().reduce((sum, ring) => sum + planarRingArea(ring.map(([x, y]) => [x, y])), 0);
-      for (const { code, whole, drawn } of countries)
+      for (const { code, whole, drawn } of shapes)
         expect(Math.abs(areaOf(drawn) / areaOf(whole) - 1), code).toBeLessThan(0.1);
     },
   );

@@ -96,6 +96,23 @@ describe('a picture in words', () => {
       {},
       'Kenya is highest with 5 years in 2001, Mali lowest with −5 in 2003: 10 less.',
     ],
+    [
+      'of days',
+      { Kenya: [[2025, 3, '2025-06-30']], Mali: [[2025, 2, '2025-06-30']] },
+      {},
+      'On 2025-06-30, Kenya is highest with 3 years, Mali lowest with 2: 1 less.',
+    ],
+    [
+      'of days of one line',
+      {
+        Kenya: [
+          [2025, 3, '2025-06-30'],
+          [2025, 4, '2025-07-01'],
+        ],
+      },
+      {},
+      'Kenya: 4 years on 2025-07-01, 1 more than on 2025-06-30. Highest on 2025-07-01 (4), lowest on 2025-06-30 (3).',
+    ],
     ['of equal figures', { Kenya: [[2001, 5]], Mali: [[2001, 5]] }, {}, 'In 2001, all have 5 years.'],
     [
       'of quarters',

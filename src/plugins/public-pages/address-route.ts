@@ -39,6 +39,7 @@ import {
 import {
   headingOf,
   lookIn,
+  nameInWords,
   openPublicDocuments,
   type PictureLook,
   type PublicDocument,
@@ -326,7 +327,7 @@ class PublicAddress {
     const ofTheme = theme === null ? '' : `theme=${theme}`;
     const given = givenIn(ofVariables, pictureIn(parameters).given, ofTheme);
     const embed = {
-      title: headingOf(document, variables) ?? document.description ?? document.name,
+      title: headingOf(document, variables) ?? document.description ?? nameInWords(document.name),
       scriptUrl: `${start}frames.js`,
       url: `${start}${besidePage(document, given)('')}`,
       attribution: this.#host.site.attribution,
@@ -454,7 +455,7 @@ function contentOf(
   const ofTheme = theme === (document.theme ?? 'auto') ? '' : `theme=${theme}`;
   return {
     name: document.name,
-    title: headingOf(document, variables) ?? facts?.title ?? document.name,
+    title: headingOf(document, variables) ?? facts?.title ?? nameInWords(document.name),
     description: document.description,
     note: document.note,
     facts,

@@ -39,6 +39,8 @@ table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabula
 th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; }
 .number { padding-right: 24px; text-align: right; }
 .frame { position: relative; }
+/* As far from the edge as pictures of these widths (edgeOf). */
+@media (max-width: 679px) { h1, p, nav, details { margin: 0 12px; } }
 .tip { position: absolute; display: grid; max-width: min(320px, 100%); padding: 5px 10px; border: 1px solid var(--muted); border-radius: 4px; background: var(--ground); font-size: 13px; line-height: 1.35; pointer-events: none; }
 .tip[hidden] { display: none; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -210,7 +212,7 @@ function pictured(facts: PictureFacts, { title, theme, note, beside }: PageConte
     ...(note === null ? [] : [`<p>${escaped(note)}</p>`]),
     ...notes.map((words) => `<p>${linked(words, pages)}</p>`),
     ...(linkedPictures.length === 0 ? [] : [`<p>${otherPictures(linkedPictures, beside)}</p>`]),
-    `<details><summary>Table of ${table.rows.length} figures</summary>`,
+    `<details><summary>Table of ${table.rows.length} figure${table.rows.length === 1 ? '' : 's'}</summary>`,
     `<section class="rows" aria-label="Table" tabindex="0">${tableOf(table)}</section>`,
     ...(leftOut === 0 ? [] : [`<p>${leftOut} more stand in the data.</p>`]),
     '</details>',

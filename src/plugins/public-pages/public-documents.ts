@@ -318,6 +318,12 @@ function readScalar(name: string, { kind, name: type }: PublicVariable['value'],
   return number;
 }
 
+/** The name of a page in words, as its title where it has no other. */
+export function nameInWords(name: string): string {
+  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
 /** Fills in the variables that a title names, as in `Population since $from`. */
 export function headingOf(
   { title, variables }: Pick<PublicDocument, 'title' | 'variables'>,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { counted } from '../chart/numbers.ts';
 import { priceWords } from '../offline.ts';
 import { callsOf } from '../price.ts';
 import { onceSettled, SETTLED_MS } from '../turns.ts';
@@ -56,7 +57,7 @@ export function AvailabilityNote({ known }: { readonly known: Known }) {
   const selection = codes.length === 0 ? '--all' : `--countries ${codes.join()}`;
   return (
     <p className="hint">
-      Figures of {byKey.size} indicators are cached so far.{' '}
+      Figures of {counted(byKey.size, 'indicator')} are cached so far.{' '}
       <code>country-graph fill {selection} --latest</code> caches the newest of all
       {rest !== null && priceWords(callsOf(rest))}.
     </p>

@@ -56,13 +56,13 @@ export const COUNTRY_NUMBERS: Readonly<Record<string, string>> = {
   ZW: '716',
 };
 
-/** Names that differ from those of browsers. */
+/** Names that differ from ours. */
 const FURTHER_NAMES: Readonly<Record<string, string>> = {
-  'cabo verde': 'CV',
+  'cape verde': 'CV',
+  'congo kinshasa': 'CD',
   'democratic republic of the congo': 'CD',
-  'dr congo': 'CD',
   'congo dem rep': 'CD',
-  congo: 'CG',
+  'congo brazzaville': 'CG',
   'republic of the congo': 'CG',
   'congo rep': 'CG',
   'ivory coast': 'CI',
@@ -70,7 +70,6 @@ const FURTHER_NAMES: Readonly<Record<string, string>> = {
   swaziland: 'SZ',
   'the gambia': 'GM',
   'gambia the': 'GM',
-  'sao tome and principe': 'ST',
 };
 
 const plain = (name: string) =>
@@ -82,9 +81,19 @@ const plain = (name: string) =>
     .replace(/[^a-z]+/g, ' ')
     .trim();
 
+/** Names of the service that browsers have others for: a country has one name in all pictures. */
+const OWN_NAMES: Readonly<Record<string, string>> = {
+  CD: 'DR Congo',
+  CG: 'Congo',
+  CI: "Côte d'Ivoire",
+  CV: 'Cabo Verde',
+  ST: 'São Tomé and Príncipe',
+};
+
 const names = new Intl.DisplayNames('en', { type: 'region' });
+const nameFor = (code: string) => OWN_NAMES[code] ?? names.of(code);
 const codes = new Map([
-  ...Object.keys(COUNTRY_NUMBERS).map((code) => [plain(names.of(code) ?? code), code] as const),
+  ...Object.keys(COUNTRY_NUMBERS).map((code) => [plain(nameFor(code) ?? code), code] as const),
   ...Object.entries(FURTHER_NAMES),
 ]);
 
@@ -98,5 +107,5 @@ const NOT_COVERED = 'EH';
 
 /** Name in English; undefined if the code is none of the continent's. */
 export function nameOf(code: string): string | undefined {
-  return code in COUNTRY_NUMBERS || code === NOT_COVERED ? names.of(code) : undefined;
+  return code in COUNTRY_NUMBERS || code === NOT_COVERED ? nameFor(code) : undefined;
 }

@@ -83,6 +83,11 @@ export function fullNumber(value: number, decimals = 0): string {
   return `${text}${writtenDecimals === '' ? '.' : ''}${'0'.repeat(missing)}`;
 }
 
+/** So many things, as in `1 figure` and `1,234 figures`. */
+export function counted(count: number, thing: string): string {
+  return `${fullNumber(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 function written(value: number, digits: number): string {
   const text = isPlain(value)
     ? value.toLocaleString('en', { maximumSignificantDigits: digits })

@@ -16,7 +16,7 @@ import { FurtherCountry } from './further-country.tsx';
 import { chosenOf, lineColours } from './lines.ts';
 import { Members } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
-import { fullNumber } from './numbers.ts';
+import { counted } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
 import { PLAIN } from './plain-look.ts';
 import type { Look } from './plot.ts';
@@ -356,7 +356,7 @@ function Figures({ picture, series = null, isRanking }: TableProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Table of {fullNumber(picture.figures.length)} figures</summary>
+      <summary>Table of {counted(picture.figures.length, 'figure')}</summary>
       {isOpen && <Values picture={picture} series={series} isRanking={isRanking} />}
     </details>
   );

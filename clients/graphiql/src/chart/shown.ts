@@ -1,6 +1,6 @@
 import { measured, rankingOf } from './measured.ts';
 import { figuresOf, type Shown } from './notes.ts';
-import { fullNumber } from './numbers.ts';
+import { counted } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAP_COUNTRIES, type Picture } from './picture.ts';
 import type { Look } from './plain-look.ts';
 import { scaled } from './scaled.ts';
@@ -39,8 +39,8 @@ export function drawnOf(picture: Picture, shown: Shown, look: Look): Picture {
 /** Words a picture for people who don't see it: what it tells comes before its parts. */
 export function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
   const figures = figuresOf(picture, shown);
-  const what = picture.kind === 'lines' ? `${picture.lines.length} lines` : shown;
-  const parts = `${what}, ${fullNumber(figures.length)} figures`.replace(/\b1 (line|figure)s/g, '1 $1');
+  const what = picture.kind === 'lines' ? counted(picture.lines.length, 'line') : shown;
+  const parts = `${what}, ${counted(figures.length, 'figure')}`;
   return [
     `${picture.title}, ${picture.unit}.`,
     storyOf(picture, shown),

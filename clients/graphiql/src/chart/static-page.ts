@@ -2,6 +2,7 @@ import { escaped } from '../../../../src/shared/drawings.ts';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { csvOf, readableTableOf, type Table, tableOf } from './csv.ts';
 import type { Figure } from './figures.ts';
+import { counted } from './numbers.ts';
 import { asXml } from './poster.ts';
 import { ranked, writtenTable } from './written-table.ts';
 
@@ -80,7 +81,7 @@ ${drawingsOf(picture, words)}
 ${notes.map((note) => `<p>${linked(note, pages)}</p>`).join('\n')}
 <p><a href="${csv}" download="${escaped(name)}.csv">CSV of all figures</a>${from === null ? '' : `. Saved from <a href="${escaped(from)}">${escaped(from.replace(/#.*/, ''))}</a>`}</p>
 <details>
-<summary>Table of ${table.rows.length} figures</summary>
+<summary>Table of ${counted(table.rows.length, 'figure')}</summary>
 <section class="rows" aria-label="Table" tabindex="0">${tableMarkup(table)}</section>
 ${left > 0 ? `<p>${left} more are in the CSV.</p>` : ''}
 </details>

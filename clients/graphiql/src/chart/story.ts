@@ -33,7 +33,13 @@ const amount = (value: number, unit: string | null) => amountOf(value, unit, sho
 
 const apart = (a: number, b: number) => amount(Math.abs(differenceOf(a, b)), null);
 
-const inTime = ({ time }: Pick<Told, 'time'>) => (time === '' ? '' : ` in ${time}`);
+/** Something is on a day, and in any longer time. */
+const wordFor = (time: string) => (/^\d{4}-\d\d-\d\d$/.test(time) ? 'on' : 'in');
+
+const inTime = ({ time }: Pick<Told, 'time'>) => (time === '' ? '' : ` ${wordFor(time)} ${time}`);
+
+/** The same, at the beginning of a sentence. */
+const atFirst = (time: string) => `${wordFor(time) === 'on' ? 'On' : 'In'} ${time}`;
 
 const byValue = (told: readonly Told[]) => told.toSorted((a, b) => b.value - a.value);
 
@@ -44,7 +50,7 @@ function ofSeveral(told: readonly Told[], unit: string): string {
   if (order.length === 1) return `${top.name}: ${amount(top.value, unit)}${inTime(top)}.`;
   const areOne = order.every(({ time }) => time === top.time);
   const [when, topTime, lowTime] = areOne
-    ? [top.time === '' ? '' : `In ${top.time}, `, '', '']
+    ? [top.time === '' ? '' : `${atFirst(top.time)}, `, '', '']
     : ['', inTime(top), inTime(low)];
   if (top.value === low.value)
     return `${when === '' ? 'All' : `${when}all`} have ${amount(top.value, unit)}.`;
@@ -102,7 +108,7 @@ function ofLines({ lines, unit }: LinesPicture): string {
   const isLater = lines.some(({ points }) =>
     points.some((point) => isThere(point) && point.at > (last ?? 0)),
   );
-  const when = `In ${top.time}${isLater ? ', the last that all have' : ''}`;
+  const when = `${atFirst(top.time)}${isLater ? ', the last that all have' : ''}`;
   const ends = `${when}, ${top.name} is highest with ${amount(top.value, unit)}${since(0, top)}, ${low.name} lowest with ${amount(low.value, null)}${since(-1, low)}: ${apart(top.value, low.value)} less.`;
   return `${ends} ${changesIn(toldAt(common[0]), now)}`;
 }
