@@ -38,6 +38,20 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
     expect(await isThere('.graphiql-execute-button')).toBe(1);
   });
 
+  it('GraphiQL has its questions, and then its results, within a few stops of the keyboard', async () => {
+    const { page } = sceneOf();
+    const skip = async () => {
+      await page.locator('.skip').first().focus();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      return page.evaluate<string>('document.activeElement.textContent');
+    };
+    expect(await skip()).toMatch(/^How long do people live, country by country\?/);
+    await side(page, 'Cost');
+    expect(await skip()).toBe('Cost');
+    await side(page, 'Answer');
+  });
+
   it('GraphiQL opens with the network closed, without a complaint, and runs its first operation', async () => {
     const scene = sceneOf();
     const answer = await run(scene.page);

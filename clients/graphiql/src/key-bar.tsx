@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { apiKey, isPersistent, keepKey } from './api-key.ts';
 import { endpoint } from './endpoint.ts';
+import { shownSide } from './focus.ts';
 import { refusal } from './refusal.ts';
 import type { Settings } from './settings.ts';
 import { useStore } from './store.ts';
@@ -9,6 +10,11 @@ import { useStore } from './store.ts';
 function focusRun(): void {
   const all = document.querySelectorAll<HTMLElement>('.graphiql-execute-button, .side-bar .run');
   [...all].find((one) => one.checkVisibility())?.focus();
+}
+
+/** The same to the results, or, before there are any, to the first question that may be asked. */
+function focusResults(): void {
+  (document.querySelector<HTMLElement>('.side-panel.start button') ?? shownSide())?.focus();
 }
 
 /** The field for the API key, and whether the figures are real. */
@@ -24,6 +30,9 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
     <header className="key-bar">
       <button type="button" className="skip" onClick={focusRun}>
         Skip to Run
+      </button>
+      <button type="button" className="skip" onClick={focusResults}>
+        Skip to results
       </button>
       <h1>{endpoint().title}</h1>
       <button
