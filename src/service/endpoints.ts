@@ -40,7 +40,7 @@ export interface CountryParams {
   readonly code: string;
 }
 
-/** Order, repetition and the case of country codes make no difference to the call; an empty list is not sent. */
+/** Country codes are in upper case. Order and repetition make no difference to the call; an empty list is not sent. */
 interface ObservationsParams {
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];

@@ -31,7 +31,7 @@ describe('targets', () => {
     ],
     [
       makeCall(endpoints.observations, {
-        countryCodes: ['ug', 'KE', 'UG'],
+        countryCodes: ['UG', 'KE', 'UG'],
         metricKeys: ['b', 'a', 'b'],
         latest: true,
         limit: 1000,
