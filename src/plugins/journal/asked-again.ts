@@ -16,7 +16,7 @@ import {
   VARIES,
   withoutMultipart,
 } from '../../plugin/index.ts';
-import { MOST_SNAPSHOT_BYTES, type Snapshots } from './snapshots.ts';
+import type { Snapshots } from './snapshots.ts';
 
 /** `new` keeps the answer, and a token of one that was kept gives it again. */
 const HEADER = 'x-snapshot';
@@ -95,7 +95,7 @@ async function kept(
     return snapshots.put(made, host.now());
   };
   let snapshot: string | null = null;
-  let snapshotProblem = problemOf(parts);
+  let snapshotProblem = problemOf(parts, snapshots);
   try {
     if (snapshotProblem === undefined) snapshot = await put();
   } catch (error) {
@@ -110,10 +110,10 @@ async function kept(
 }
 
 /** Why an answer can't be kept; undefined if it can. */
-function problemOf({ before }: Parts): string | undefined {
+function problemOf({ before }: Parts, { mostBytesOfOne: most }: Snapshots): string | undefined {
   if (!before.subarray(0, DATA_START.length).equals(DATA_START)) return 'An answer with errors is not kept.';
-  if (before.length <= MOST_SNAPSHOT_BYTES) return undefined;
-  return `Answers are kept up to ${MOST_SNAPSHOT_BYTES} bytes; this one has ${before.length}.`;
+  if (before.length <= most) return undefined;
+  return `Answers are kept up to ${most} bytes; this one has ${before.length}.`;
 }
 
 async function again(

@@ -9,7 +9,7 @@ export const SNAPSHOT_TABLES = `
 `;
 
 /** Of the data of one answer: it is written in one turn. */
-export const MOST_SNAPSHOT_BYTES = 2_000_000;
+const MOST_SNAPSHOT_BYTES = 2_000_000;
 
 const TOKEN_BYTES = 16;
 
@@ -30,11 +30,14 @@ export class Snapshots {
   readonly #file: JournalFile;
   readonly #mostBytes: number;
   readonly #keptMs: number;
+  /** Bytes of the data of one answer. */
+  readonly mostBytesOfOne: number;
 
   constructor(file: JournalFile, mostBytes: number, keptMs: number) {
     this.#file = file;
     this.#mostBytes = mostBytes;
     this.#keptMs = keptMs;
+    this.mostBytesOfOne = Math.min(mostBytes, MOST_SNAPSHOT_BYTES);
   }
 
   /**

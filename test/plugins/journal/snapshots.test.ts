@@ -101,6 +101,35 @@ it('a snapshot expires, and a key that the service refuses gets none', async () 
   expect((await program.ask(LATEST, { headers })).errors[0]?.extensions.code).toBe('NOT_RECORDED');
 });
 
+it('beyond their bound, the oldest snapshots of whoever has the most are dropped, and a longer answer is not kept', async () => {
+  const unit = 'a unit of many words '.repeat(100);
+  const rows = Array.from({ length: 99 }, (_, i) => row(1900 + i, i, { unit }));
+  await using program = await openRecording({ rows, env: { JOURNAL_MB: '1' } });
+  const { free } = program.sandbox.keys;
+  const kept = (fields: string, key?: string) =>
+    program.ask(`{ observations(countryCodes: ["KE"], metricKeys: ["one"]) { ${fields} } }`, {
+      headers: NEW,
+      ...(key !== undefined && { key }),
+    });
+  const others = tokenOf(await kept('unit', free));
+  const tokens: string[] = [];
+  for (let i = 0; i < 3; i += 1) tokens.push(tokenOf(await kept('unit year')));
+  const again = async (token: string, fields: string, key?: string) => {
+    const query = `{ observations(countryCodes: ["KE"], metricKeys: ["one"]) { ${fields} } }`;
+    const headers = { 'x-snapshot': token };
+    const { errors, upstream } = await program.ask(query, { headers, ...(key !== undefined && { key }) });
+    return [errors[0]?.extensions.code, upstream.calls];
+  };
+  expect(await again(tokens[0] as string, 'unit year')).toEqual(['NOT_RECORDED', 0]);
+  expect(await again(tokens[2] as string, 'unit year')).toEqual([undefined, 0]);
+  expect(await again(others, 'unit', free)).toEqual([undefined, 0]);
+  const { extensions } = await kept('a: unit b: unit c: unit');
+  expect([extensions.snapshot, extensions.snapshotProblem]).toEqual([
+    null,
+    expect.stringMatching(/^Answers are kept up to 500000 bytes/),
+  ]);
+});
+
 it('a gateway without a journal refuses whoever asks for a snapshot, and gives no figure of today', async () => {
   await using program = await openRecording({ rows: [row(2020, 1)], env: { JOURNAL_FILE: '' } });
   for (const wanted of ['new', 'a-token']) {
