@@ -209,6 +209,18 @@ describe.skipIf(!hasChromium)('Explain', () => {
 });
 
 describe.skipIf(!hasChromium)('a failed run', () => {
+  it('a failed run says why there is no picture where that was chosen before, as it does of a key that is refused', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.getByLabel('API key', { exact: true }).fill('no-such-key');
+    await side(page, 'Picture');
+    await run(page);
+    const panel = page.locator('.side-panel');
+    await expect.poll(() => panel.innerText()).toContain('This run brought no figures: Errors says why.');
+    expect(await panel.innerText()).not.toContain('nothing to draw');
+    expect(scene.program.requests().length).toBeLessThanOrEqual(2);
+  });
+
   it('a failed run shows its errors, equal ones once, with words on what helps here', async () => {
     await using scene = await open();
     const { page, program } = scene;

@@ -99,8 +99,10 @@ function FoundPictures({ exchange, ownPictures, earlier }: FoundPicturesProps) {
       )}
       {isTable &&
         pictures.length === 0 &&
-        (answer.data == null && (answer.errors ?? []).length > 0 ? (
-          <p>This run was refused or failed: Errors says why.</p>
+        ((answer.errors ?? []).length > 0 ? (
+          <p>
+            This run {answer.data == null ? 'was refused or failed' : 'brought no figures'}: Errors says why.
+          </p>
         ) : (
           <p>
             The last response holds no figures with a <code>value</code>, so there is nothing to draw.
