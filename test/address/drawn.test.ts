@@ -471,6 +471,16 @@ describe.skipIf(!hasChromium)('pictures by address', () => {
     host.closeAllConnections();
   });
 
+  it('pictures by address tell a finger of the figure that it touches first', async () => {
+    await using program = await openPublishing();
+    await program.issue({ name: 'page' });
+    await using telephone = await (await openGraphiql()).openTelephone({ width: 390, height: 844 });
+    await telephone.page.goto(`${program.origin}/c/lines`);
+    await telephone.page.locator('.frame').tap({ position: { x: 200, y: 250 } });
+    await expect.poll(() => telephone.page.locator('.tip').innerText()).toMatch(/^\w+\n[\d,]+ persons/);
+    expect(program.requests()).toHaveLength(1);
+  });
+
   it('pictures by address have a line of the legend stand out by mouse and keyboard, drawn with its bounds, at no call', async () => {
     const five = `query Five { ${series('"KE", "NG", "GH", "ZA", "EG"', 'life_expectancy', ', fromYear: 1990', FIGURE)} }`;
     await using program = await openPublishing({

@@ -42,11 +42,16 @@ function follow(frame: HTMLElement, image: HTMLImageElement): void {
       // What is there stays.
     }
   };
-  const turnTo = () => {
+  const turnTo = async (event: Event) => {
     const { currentSrc } = image;
     if (currentSrc === '' || currentSrc === turnedTo) return;
     turnedTo = currentSrc;
-    show(currentSrc);
+    await show(currentSrc);
+    // A finger has come once, and is told what it has touched.
+    if (!(event instanceof PointerEvent) || event.pointerType === 'mouse') return;
+    const { clientX, clientY, pointerType } = event;
+    const touched = document.elementFromPoint(clientX, clientY);
+    touched?.dispatchEvent(new PointerEvent('pointerdown', { clientX, clientY, pointerType, bubbles: true }));
   };
   for (const kind of ['pointerenter', 'pointerdown', 'focus']) frame.addEventListener(kind, turnTo);
   // Another width has another drawing.
