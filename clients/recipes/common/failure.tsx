@@ -58,6 +58,8 @@ function wordsFor(code: ErrorCode | undefined): string {
       return 'The service has no such records.';
     case ErrorCode.NOT_HELD:
       return 'This has not been fetched yet.';
+    case ErrorCode.NOT_RECORDED:
+      return 'This was not recorded then.';
     case ErrorCode.BAD_USER_INPUT:
     case ErrorCode.DOCUMENT_NOT_ALLOWED:
     case ErrorCode.OPERATION_TOO_EXPENSIVE:
