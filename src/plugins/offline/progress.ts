@@ -75,7 +75,7 @@ function wordsOf(shown: ReturnType<typeof priceShown>): string {
   const { calls, figures, cached, operations, plan, requestsPerMinute, monthlyRequests } = shown;
   const assumed = shown.isPlanAssumed ? ', assumed: --plan names another' : '';
   return [
-    `${figures} figures and series, ${cached} of them cached; ${counted(operations, 'operation')}`,
+    `${figures === 1 ? '1 figure or series' : `${figures} figures and series`}, ${cached} of them cached; ${counted(operations, 'operation')}`,
     `Up to ${counted(calls, 'call')}: ${timeOf(shown.minutes)} at ${requestsPerMinute} a minute (plan ${plan}${assumed}), ${percent(shown.shareOfMonth)} of a month's ${monthlyRequests}, of which ${shown.callsThisMonth} are spent`,
     ...(shown.hasSeries
       ? [

@@ -54,6 +54,8 @@ describe('fill', () => {
     expect([code, stdout, filling.sandbox.log.map(({ path }) => path)]).toEqual([4, '', []]);
     expect(stderr).toMatch(/^8 figures and series, 0 of them cached/);
     expect(stderr).toMatch(/Up to 2 calls: less than a minute at 5 a minute \(plan free, assumed/);
+    const one: FillOptions = { indicators: 'life_expectancy', countries: 'KE', latest: true };
+    expect((await filling.fill(one)).stderr).toMatch(/^1 figure or series, 0 of them cached/);
     const told = JSON.parse((await filling.fill({ ...options, json: true })).stdout);
     expect(told).toMatchObject({ price: { plan: 'free', requestsPerMinute: 5, cached: 0 }, bill: null });
   });
