@@ -315,15 +315,18 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
     else runs.push([row]);
   }
   const names = pairKeys(
-    runs.map(([{ countryCode, metricKey }]) => ({ countryCode, metricKey: askedKeyOf(metricKey) })),
+    runs.map(({ 0: first }) => {
+      const metricKey = askedKeyOf(first.metricKey);
+      return metricKey === first.metricKey ? first : { countryCode: first.countryCode, metricKey };
+    }),
   );
   const figures = new Map<string, ObservationRecord[]>();
-  for (const [i, run] of runs.entries()) {
+  runs.forEach((run, i) => {
     const name = names[i] as string;
     const before = figures.get(name);
     if (before === undefined) figures.set(name, run);
     else for (const row of run) before.push(row);
-  }
+  });
   for (const grouped of figures.values()) if (grouped.length > 1) putInOrder(grouped);
   const counts = new Map<string, number>();
   for (const { countryCode, metricKey } of blanks) {

@@ -124,7 +124,8 @@ export function createObservationEntries(tenantCache: TenantCache, several = cre
       const names = demandKeys(mode, figures);
       const latestFigures = latestInEach(figures);
       if (isCaching) shareStrings(figures);
-      for (const [i, { pair, rows }] of figures.entries()) {
+      for (let i = 0; i < figures.length; i += 1) {
+        const { pair, rows } = figures[i] as PairFigures;
         const { newest, candidates } = latestFigures[i] as Latest;
         if (candidates.length > 1 || !several.isEmpty)
           several.note(tenant, candidates, mode === 'series' && years === null);

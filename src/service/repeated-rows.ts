@@ -101,7 +101,7 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
       return undefined;
     }
     // Both 0 if the last body had no such row.
-    const [from, to] = placeOf(lastRows.places, row);
+    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = lastRows.places;
     let end = at + to - from;
     if (to === 0 || end >= bytes.length || bytes.compare(last.bytes, from, to, at, end) !== 0) {
       differ += 1;
@@ -127,12 +127,6 @@ function* byRows(last: Read, bytes: Buffer): Steps<Read | undefined> {
   return body === undefined ? undefined : { bytes, body, rows };
 }
 
-/** Where a row begins and ends; both 0 if there is none. */
-const placeOf = (places: readonly number[], row: number): readonly [from: number, to: number] => [
-  places[2 * row] ?? 0,
-  places[2 * row + 1] ?? 0,
-];
-
 /** False if the rows aren't an object each. Throws SyntaxError. */
 function parseRows(
   bytes: Buffer,
@@ -143,7 +137,7 @@ function parseRows(
   PARSED[0] = OPEN_LIST;
   let length = 1;
   for (const row of rows) {
-    const [from, to] = placeOf(places, row);
+    const { [2 * row]: from = 0, [2 * row + 1]: to = 0 } = places;
     if (length + to - from + BETWEEN_ROWS.length >= PARSED.length) return false;
     if (length > 1) length += BETWEEN_ROWS.copy(PARSED, length);
     length += bytes.copy(PARSED, length, from, to);
