@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../plugin/index.ts';
 import { createFetching } from './fetching.ts';
 import { type Filling, type Host, UNHEEDED } from './given.ts';
@@ -14,7 +13,7 @@ export async function knownFigures(
   key: string | undefined,
 ): Promise<{ readonly isWell: boolean | null; readonly text: string } | null> {
   const settings = host.settings(() => {}, UNHEEDED);
-  if (!isThere(settings.cacheUrl)) return null;
+  if (!(await isThere(settings.cacheUrl))) return null;
   const problems: string[] = [];
   try {
     const filling = await opened(settings, key, (problem) => problems.push(problem));
@@ -56,13 +55,15 @@ async function sinceOf({ gateway, key }: Filling): Promise<string> {
   return oldest === undefined ? '' : `, complete since ${oldest}`;
 }
 
-function isThere(cacheUrl: string): boolean {
+async function isThere(cacheUrl: string): Promise<boolean> {
   const isFile = cacheUrl.startsWith('sqlite:');
   return isFile ? isReadable(cacheUrl.slice('sqlite:'.length)) : cacheUrl.startsWith('redis');
 }
 
 /** To open a damaged file for a gateway would set it aside, and one that isn't there would be made. */
-function isReadable(path: string): boolean {
+async function isReadable(path: string): Promise<boolean> {
+  // Node announces it as experimental, so it is loaded for such a store alone.
+  const { DatabaseSync } = await import('node:sqlite');
   try {
     const file = new DatabaseSync(path, { readOnly: true });
     file.prepare('PRAGMA schema_version').get();
