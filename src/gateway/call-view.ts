@@ -1,6 +1,6 @@
 import { PUBLIC } from '../keys/tenant.ts';
 import type { TenantCache } from '../keys/tenant-cache.ts';
-import { isAtLimit } from '../observations/data-calls.ts';
+import { isAtLimit } from '../observations/planner/learned.ts';
 import type { CallStage, OutgoingCall } from '../plugin/calls.ts';
 import { type CachedAnswer, nameOfCall } from '../service/cached-answers.ts';
 import type { Call, Send } from '../service/call.ts';
@@ -55,9 +55,9 @@ function viewOf(
         .map(({ key, lastSuccessfulRefresh }) => ({ key, lastRunAt: lastSuccessfulRefresh })),
     figuresIn(body) {
       const { rows, blanks, errors, unknown, meta, received } = decodeObservations(body, route, 0);
-      const asked = Number(new URLSearchParams(target.split('?')[1]).get('limit'));
+      const limit = new URLSearchParams(target.split('?')[1]).get('limit');
       // A service may state the rows that it has sent as the total.
-      const isFull = isAtLimit(received, meta.limit, asked);
+      const isFull = isAtLimit(received, meta.limit, limit === null ? undefined : Number(limit));
       const isWhole = meta.total === received && !isFull && unknown.length === 0;
       return { rows, blanks, errors, isWhole };
     },

@@ -228,6 +228,5 @@ export function coveredStage(next: ReturnType<typeof calledStage>, parts: Planni
 
 function isTaught({ years }: PairsToFetch, { learned }: Planning): boolean {
   const { limitParam, yearsParam } = learned.facts();
-  const isLimitKnown = limitParam === 'accepted' || limitParam === 'refused';
-  return isLimitKnown && (years === null || yearsParam !== 'unknown');
+  return limitParam !== 'unknown' && (years === null || yearsParam !== 'unknown');
 }

@@ -26,7 +26,7 @@ import {
   widened,
   type YearRange,
 } from './planner/demand.ts';
-import { DEFAULT_MAX_ROWS, type Dimension, type Facts, type Learned } from './planner/learned.ts';
+import { type Dimension, type Facts, isAtLimit, type Learned } from './planner/learned.ts';
 import { putInOrder } from './planner/newest.ts';
 import type { NamedList } from './whole-lists.ts';
 
@@ -296,12 +296,6 @@ export async function isRouteAnswering(
     if (error instanceof Failure) return false;
     throw error;
   }
-}
-
-/** True if as many rows came as the limit that the service states; otherwise, as the one asked for, or a default page. */
-export function isAtLimit(received: number, stated: number | null, asked: number | undefined): boolean {
-  if (stated !== null) return received >= stated;
-  return received > 0 && (received === asked || received === DEFAULT_MAX_ROWS);
 }
 
 function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {

@@ -116,10 +116,8 @@ export function goingAlong(
   // Stays below the limit, so that one figure more than expected doesn't cut the answer.
   const { limitParam, maxRows, defaultRows } = learned.facts();
   const limitRows = limitParam === 'accepted' ? maxRows : defaultRows;
-  const most = {
-    calls: alone.calls,
-    rows: Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9),
-  };
+  const rows = Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9);
+  const most = { calls: alone.calls, rows };
   for (let count = usable.length; count > 0; count = Math.floor(count / 3)) {
     const some = usable.slice(0, count);
     if (fitsWithin(most, [...demands, ...some], planning)) return some;

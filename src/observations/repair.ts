@@ -108,8 +108,8 @@ function learnCut(answer: Rows, mayAskForMore: boolean, learned: Learned): void 
   const { received, meta } = answer.list;
   const { defaultRows, maxRows } = learned.facts();
   const total = totalBeyond(answer);
-  const isUnlimited = answer.limit === undefined;
-  if (isUnlimited && total !== null) learned.learn({ defaultRows: Math.min(defaultRows, received) });
+  if (answer.limit === undefined && total !== null)
+    learned.learn({ defaultRows: Math.min(defaultRows, received) });
   const isLimitStated = total !== null || meta.limit !== null;
   if (!mayAskForMore && isLimitStated) learned.learn({ maxRows: Math.min(maxRows, meta.limit ?? received) });
 }

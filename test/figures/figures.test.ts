@@ -13,7 +13,7 @@ import {
   keyOfPair,
   type YearRange,
 } from '../../src/observations/planner/demand.ts';
-import { createLearned } from '../../src/observations/planner/learned.ts';
+import { createLearned, DEFAULT_MAX_ROWS } from '../../src/observations/planner/learned.ts';
 import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { Failure } from '../../src/shared/errors.ts';
@@ -888,5 +888,24 @@ describe('what is learned of `limit`', () => {
     const { targets, valuesOf } = await fetch(demands);
     expect(targets).toHaveLength(3);
     for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+
+  it('an answer of just a default page is whole where the service has named its highest limit', async () => {
+    const { fetch } = open(
+      tableOf(1, 1, () => DEFAULT_MAX_ROWS),
+      {
+        total: 'capped',
+        tellsLimit: false,
+        years: 'ignore',
+        maxRows: 140,
+      },
+    );
+    const [demand] = demandsFor(
+      'series',
+      tableOf(1, 1, () => 1),
+    ) as [Demand];
+    const { targets, valuesOf } = await fetch([demand]);
+    expect(targets.map((target) => /limit=(\d+)/.exec(target)?.[1])).toEqual(['1000', '140']);
+    expect(valuesOf(demand)).toHaveLength(DEFAULT_MAX_ROWS);
   });
 });

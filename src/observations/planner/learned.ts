@@ -210,6 +210,15 @@ export function mayNameYears({ yearsParam }: Readonly<Facts>): boolean {
   return yearsParam !== 'refused';
 }
 
+/**
+ * True if as many rows came as the limit that the service states; otherwise, as the one asked for, or a default page. The
+ * service heeds a limit below the highest observed: it has named that one in a refusal, or sent as many rows.
+ */
+export function isAtLimit(received: number, stated: number | null, asked: number | undefined): boolean {
+  const isDefaultPage = received === DEFAULT_MAX_ROWS && (asked ?? HIGHEST_LIMIT) >= HIGHEST_LIMIT;
+  return stated !== null ? received >= stated : received > 0 && (received === asked || isDefaultPage);
+}
+
 function yearsWithin(range: YearRange, span: Span): number {
   const from = Math.max(span.from, range.from ?? span.from);
   return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);
