@@ -55,6 +55,20 @@ it('a collection of garbage in its slice doesn’t have a flow wait for all othe
   expect(order.indexOf('paused')).toBeLessThan(6);
 });
 
+it.each([
+  [16, 30],
+  [48, 15],
+])('a flow that yields to one of %i slices has %i of the next 60', async (crowd, slices) => {
+  const order: string[] = [];
+  const flow = new Flow();
+  const under = Array.from({ length: crowd }, (_, i) => run(job(flow, i), 60, () => order.push('under way')));
+  const beginning = run(job(new Flow(flow), 100), 60, () => order.push('begins'));
+  while (order.length < 60) await nextIteration();
+  const begun = order.slice(0, 60).filter((what) => what === 'begins').length;
+  expect(Math.abs(begun - slices)).toBeLessThanOrEqual(3);
+  await Promise.all([...under, beginning]);
+});
+
 it('long jobs of a flow run one after the other, and short ones in between', async () => {
   const order: string[] = [];
   const flow = new Flow();

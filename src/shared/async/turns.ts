@@ -35,8 +35,8 @@ const MAX_CHARGE_MS = 2 * TURN_MS;
 /** Slices after which a job is a long one. */
 const SHORT_SLICES = 3;
 
-/** So many slices waiting in a flow double what the flow that yields to it is charged; twice as many treble it. */
-const CROWD = 12;
+/** So many slices may wait in a flow before the flow that yields to it is charged more: double for twice as many. */
+const CROWD = 16;
 
 interface Slice {
   readonly ordinal: number;
@@ -212,8 +212,8 @@ function endSlices(): void {
 
 function charge(nowMs: number): void {
   if (running === null) return;
-  running.usedMs +=
-    Math.min(nowMs - runningSinceMs, MAX_CHARGE_MS) * (1 + (running.yieldsTo?.waiting ?? 0) / CROWD);
+  const crowds = Math.max(1, (running.yieldsTo?.waiting ?? 0) / CROWD);
+  running.usedMs += Math.min(nowMs - runningSinceMs, MAX_CHARGE_MS) * crowds;
   running = null;
 }
 
