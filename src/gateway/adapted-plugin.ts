@@ -5,6 +5,7 @@ import { TooManyFields, tablesBySchema } from '../graphql/request/answer-tables.
 import { documentIdOf, givenIn, textIn } from '../graphql/request/asked-operation.ts';
 import { exchangedSeal, UNPROVEN } from '../graphql/request/callers.ts';
 import { describedOperations } from '../graphql/request/described-operations.ts';
+import { refusalOf } from '../graphql/request/refusals.ts';
 import { PUBLIC } from '../keys/tenant.ts';
 import { NO_TENANT_CACHE } from '../keys/tenant-cache.ts';
 import { timed } from '../observations/cached-ranges.ts';
@@ -59,7 +60,7 @@ export function adapted(plugin: ByEntrance): Plugin {
   };
 }
 
-export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel): PluginServices => ({
+export const servicesOf = ({ config, schema, persisted, callerOf, now, api }: Kernel): PluginServices => ({
   limits: limitsOf(config),
   site: siteOf(config),
   tables(request) {
@@ -78,6 +79,7 @@ export const servicesOf = ({ config, schema, persisted, callerOf, api }: Kernel)
     const { headers, exchanged } = request;
     return turnsOf(callerOf(headers, exchanged && exchangedSeal.open(exchanged)));
   },
+  refusal: (failure, request) => refusalOf(failure, request, now()),
   documents: {
     listedIn(request) {
       const id = documentIdOf(givenIn(request));

@@ -83,7 +83,8 @@ async function composeGateway(
   const answered = answers.answersStage(running.run, (next) => admission.admissionStage(next));
   const wording =
     names && (await import('../graphql/request/prefixed.ts')).wordingOf(names, config.maxTokens);
-  const kernel = { config, schema, persisted, callerOf, wording, api: plugins.api.bind(plugins) };
+  const api = plugins.api.bind(plugins);
+  const kernel = { config, schema, persisted, callerOf, wording, now: clock.now, api };
   const doors = openKeyDoors(plugins.keys(kernel), kernel);
   const handle = plugins.operation(answered, kernel);
   let sdl: string | undefined;
@@ -102,7 +103,7 @@ async function composeGateway(
     refuseUnread(headers, requestId) {
       // For a plugin's key, the flow isn't known yet.
       if (!admission.mayAnyBeFull || doors.owns(headers.authorization ?? undefined)) return null;
-      return admission.refusalUnread(callerOf(headers), headers.accept, requestId);
+      return admission.refusalUnread(callerOf(headers), { headers, requestId });
     },
     operations: { ...stage, openRun, admission },
     service: direct,

@@ -61,6 +61,8 @@ export interface Kernel extends Pick<LiveMeans, 'wording'> {
   /** Operations that clients may name instead of sending them. */
   readonly persisted: PersistedTexts;
   readonly callerOf: CallerOf;
+  /** The wall clock, in milliseconds since the epoch. */
+  readonly now: () => number;
   readonly api: PluginServices['api'];
 }
 

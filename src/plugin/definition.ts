@@ -315,6 +315,8 @@ export interface PluginServices {
   settingsError(message: string, options?: ErrorOptions): Error;
   /** For work on the answer to a request; null for that of anybody. */
   turnsFor(request: GatewayRequest | null): Turns;
+  /** Makes the answer to a request of which nothing is run, in the form and with the status that its client reads. */
+  refusal(failure: Failure, request: GatewayRequest): GatewayResponse;
   /**
    * What a plugin offers to others; null if it is off. The caller names the shape that it needs, so that neither
    * imports the other.

@@ -1,28 +1,28 @@
 /**
- * The table of codes: a code is retryable if asking again can help. Everything below the graph throws {@link Failure};
- * `graphql/schema/errors.ts` alone turns it into a GraphQL error.
+ * The table of codes: a code is retryable if asking again can help, and its status is that of a refusal or a table. Everything
+ * below the graph throws {@link Failure}; `graphql/schema/errors.ts` alone turns it into a GraphQL error.
  */
 export const FAILURES = {
-  UNAUTHENTICATED: { retryable: false },
-  FORBIDDEN: { retryable: false },
-  RATE_LIMITED: { retryable: true },
-  MONTHLY_QUOTA_EXCEEDED: { retryable: false },
-  BAD_USER_INPUT: { retryable: false },
-  UPSTREAM_UNAVAILABLE: { retryable: true },
-  UPSTREAM_TIMEOUT: { retryable: true },
-  UPSTREAM_INVALID_RESPONSE: { retryable: false },
-  UPSTREAM_INCOMPLETE: { retryable: false },
-  UPSTREAM_ROUTE_ABSENT: { retryable: false },
-  NOT_HELD: { retryable: false },
-  NOT_RECORDED: { retryable: false },
-  OPERATION_TOO_EXPENSIVE: { retryable: false },
-  OPERATION_TIMEOUT: { retryable: true },
-  OVERLOADED: { retryable: true },
-  DOCUMENT_NOT_ALLOWED: { retryable: false },
-  KEY_EXPIRED: { retryable: false },
-  KEY_BUDGET_SPENT: { retryable: false },
-  ORIGIN_NOT_ALLOWED: { retryable: false },
-} as const satisfies Record<string, { retryable: boolean }>;
+  UNAUTHENTICATED: { retryable: false, status: 401 },
+  FORBIDDEN: { retryable: false, status: 403 },
+  RATE_LIMITED: { retryable: true, status: 429 },
+  MONTHLY_QUOTA_EXCEEDED: { retryable: false, status: 429 },
+  BAD_USER_INPUT: { retryable: false, status: 400 },
+  UPSTREAM_UNAVAILABLE: { retryable: true, status: 503 },
+  UPSTREAM_TIMEOUT: { retryable: true, status: 504 },
+  UPSTREAM_INVALID_RESPONSE: { retryable: false, status: 502 },
+  UPSTREAM_INCOMPLETE: { retryable: false, status: 502 },
+  UPSTREAM_ROUTE_ABSENT: { retryable: false, status: 502 },
+  NOT_HELD: { retryable: false, status: 404 },
+  NOT_RECORDED: { retryable: false, status: 404 },
+  OPERATION_TOO_EXPENSIVE: { retryable: false, status: 400 },
+  OPERATION_TIMEOUT: { retryable: true, status: 504 },
+  OVERLOADED: { retryable: true, status: 503 },
+  DOCUMENT_NOT_ALLOWED: { retryable: false, status: 403 },
+  KEY_EXPIRED: { retryable: false, status: 401 },
+  KEY_BUDGET_SPENT: { retryable: false, status: 429 },
+  ORIGIN_NOT_ALLOWED: { retryable: false, status: 403 },
+} as const satisfies Record<string, { retryable: boolean; status: number }>;
 
 export type FailureCode = keyof typeof FAILURES;
 

@@ -1,10 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Caller } from '../../service/caller.ts';
 import { Flow, inSlice, mayBeginAtOnce, type PromiseOrValue } from '../../shared/async/turns.ts';
-import { refusalTypeFor } from './accept.ts';
+import { Failure } from '../../shared/errors.ts';
 import { UNPROVEN } from './callers.ts';
+import { type RefusedRequest, refusalOf } from './refusals.ts';
 import type { GatewayRequest } from './requests.ts';
-import { type GatewayResponse, refusalBody } from './responses.ts';
+import type { GatewayResponse } from './responses.ts';
 import { type Handle, onceOver } from './stages.ts';
 
 /** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
@@ -97,7 +98,7 @@ export class Admission {
       const { request, caller, delivery } = incoming;
       const entering = this.enter(caller, request);
       const refusal = entering instanceof Promise ? await entering : entering;
-      if (refusal !== null) return this.#overloaded(request.headers.accept, request.requestId);
+      if (refusal !== null) return this.#overloaded(request);
       try {
         return await next(incoming);
       } finally {
@@ -107,10 +108,10 @@ export class Admission {
   }
 
   /** Refuses an operation unread if the caller's flow is full; otherwise null. */
-  refusalUnread(caller: Caller, accepts: string | undefined, requestId?: string): GatewayResponse | null {
+  refusalUnread(caller: Caller, request: RefusedRequest): GatewayResponse | null {
     if (!this.isFull(caller)) return null;
     this.load.refused.full += 1;
-    return this.#overloaded(accepts, requestId);
+    return this.#overloaded(request);
   }
 
   /** Null once the operation may begin: it is under way until it leaves. */
@@ -262,16 +263,9 @@ const MOST_RETRY_SECONDS = 3;
 function createOverloaded(maxOperations: number) {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
   let count = 0;
-  return (accepts = '', requestId = 'none'): GatewayResponse => {
+  return (request: RefusedRequest): GatewayResponse => {
     count += 1;
     const retryAfterSeconds = 1 + (count % MOST_RETRY_SECONDS);
-    const headers = new Map([
-      ['content-type', refusalTypeFor(accepts)],
-      ['cache-control', 'no-store'],
-      ['vary', 'Authorization'],
-      ['retry-after', String(retryAfterSeconds)],
-    ]);
-    const body = refusalBody('OVERLOADED', message, { retryAfterSeconds, requestId });
-    return { status: 503, headers, body };
+    return refusalOf(new Failure('OVERLOADED', message, { retryAfterSeconds }), request);
   };
 }

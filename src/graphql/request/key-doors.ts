@@ -1,10 +1,9 @@
 import type { PromiseOrValue } from '../../shared/async/turns.ts';
-import { Failure, type FailureCode } from '../../shared/errors.ts';
-import { isModern, refusalTypeFor } from './accept.ts';
+import { Failure } from '../../shared/errors.ts';
 import { type CallerOf, type Exchanged, exchangedSeal, UNPROVEN } from './callers.ts';
 import { createAdmitted, type KeyTerms } from './key-terms.ts';
+import { refusalOf } from './refusals.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
-import { type GatewayResponse, refusalBody } from './responses.ts';
 import type { HandleRequest } from './stages.ts';
 
 /** Keys of a plugin, each of which stands for one of the service's. */
@@ -43,23 +42,12 @@ export interface NamedEntry {
 
 export const holderOfName = (name: string) => `key ${name}`;
 
-/** Of a refusal of the whole request; clients that take any status but 200 for a network error get 200. */
-const STATUSES: Partial<Record<FailureCode, number>> = {
-  UNAUTHENTICATED: 401,
-  KEY_EXPIRED: 401,
-  ORIGIN_NOT_ALLOWED: 403,
-  DOCUMENT_NOT_ALLOWED: 403,
-  RATE_LIMITED: 429,
-  OVERLOADED: 503,
-  UPSTREAM_UNAVAILABLE: 503,
-};
-
 /** The one place where keys of plugins are exchanged, for all ways into the gateway. */
 export function openKeyDoors(
   holders: readonly KeyHolder[],
-  parts: Parameters<typeof createAdmitted>[0] & { readonly callerOf: CallerOf },
+  parts: Parameters<typeof createAdmitted>[0] & { readonly callerOf: CallerOf; readonly now: () => number },
 ) {
-  const { callerOf } = parts;
+  const { callerOf, now } = parts;
   const admitted = createAdmitted(parts);
   const ownerOf = (authorization: string | undefined) =>
     authorization === undefined ? undefined : holders.find((holder) => holder.owns(authorization));
@@ -82,7 +70,7 @@ export function openKeyDoors(
           return await next(inNameOf(await exchanged(owner, request), request));
         } catch (error) {
           if (!(error instanceof Failure)) throw error;
-          return refused(error, request);
+          return refusalOf(error, request, now());
         }
       };
       return (request) => {
@@ -125,23 +113,5 @@ export function openKeyDoors(
       }
       throw new Failure('KEY_EXPIRED', 'This gateway has no keys with names.');
     },
-  };
-}
-
-function refused({ code, message, fields, retryable }: Failure, request: GatewayRequest): GatewayResponse {
-  const { accept = '' } = request.headers;
-  const status = isModern(accept) ? (STATUSES[code] ?? 400) : 200;
-  const headers = new Map([
-    ['content-type', refusalTypeFor(accept)],
-    ['cache-control', 'no-store'],
-    ['vary', 'Authorization, Origin'],
-  ]);
-  if (status === 401) headers.set('www-authenticate', 'Bearer');
-  if (fields.retryAfterSeconds !== undefined) headers.set('retry-after', String(fields.retryAfterSeconds));
-  const extensions = { retryable, ...fields, requestId: request.requestId };
-  return {
-    status,
-    headers,
-    body: refusalBody(code, message, extensions),
   };
 }

@@ -1,4 +1,5 @@
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
+import { FAILURES, type FailureCode } from '../../shared/errors.ts';
 import { isObject } from '../../shared/exact-json.ts';
 import { isModern } from './accept.ts';
 
@@ -38,34 +39,15 @@ function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
   );
 }
 
-/** For tables; JSON has 200 even if nothing came. */
-const STATUSES: Readonly<Record<string, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  RATE_LIMITED: 429,
-  MONTHLY_QUOTA_EXCEEDED: 429,
-  KEY_BUDGET_SPENT: 429,
-  KEY_EXPIRED: 401,
-  OVERLOADED: 503,
-  BAD_USER_INPUT: 400,
-  OPERATION_TOO_EXPENSIVE: 400,
-  DOCUMENT_NOT_ALLOWED: 403,
-  ORIGIN_NOT_ALLOWED: 403,
-  PERSISTED_QUERY_NOT_FOUND: 404,
-  UPSTREAM_UNAVAILABLE: 503,
-  UPSTREAM_INVALID_RESPONSE: 502,
-  UPSTREAM_INCOMPLETE: 502,
-  UPSTREAM_ROUTE_ABSENT: 502,
-  NOT_HELD: 404,
-  NOT_RECORDED: 404,
-  UPSTREAM_TIMEOUT: 504,
-  OPERATION_TIMEOUT: 504,
-};
-
-/** The status of an answer that is this GraphQL error alone; 500 for one without a known code. */
+/**
+ * The status of a refusal or a table whose only error is this one of GraphQL; 500 without a known code. Other answers in JSON
+ * have 200 even if nothing came.
+ */
 export function statusOfError(error: unknown): number {
   const extensions = isObject(error) ? error.extensions : undefined;
-  return (isObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
+  const code = isObject(extensions) ? String(extensions.code) : '';
+  if (code === 'PERSISTED_QUERY_NOT_FOUND') return 404;
+  return Object.hasOwn(FAILURES, code) ? FAILURES[code as FailureCode].status : 500;
 }
 
 /** True for null, and for what holds nothing else at any depth. */

@@ -10,9 +10,8 @@ import {
   isExplained,
   isObject,
   type PluginHost,
-  refusalBody,
+  type PluginServices,
   type StartedServices,
-  statusOfError,
   VARIES,
   withoutMultipart,
 } from '../../plugin/index.ts';
@@ -32,14 +31,14 @@ export const ANEW = 'query SnapshotKeyAnew { sources { key } }';
 interface Means {
   readonly snapshots: Snapshots;
   readonly host: Pick<PluginHost, 'now' | 'problem'>;
-  readonly gateway: () => Pick<StartedServices, 'holderOf' | 'textOf'>;
+  readonly gateway: () => Pick<StartedServices, 'holderOf' | 'refusal' | 'textOf'>;
 }
 
 /** Without a journal: whoever asks for what was must not get what is. */
-export function refuseSnapshot(request: GatewayRequest): GatewayResponse {
+export function refuseSnapshot(request: GatewayRequest, { refusal }: PluginServices): GatewayResponse {
   const words =
     'This gateway keeps no snapshots, since JOURNAL_FILE names no file. Ask without `x-snapshot`.';
-  return refused(new Failure('NOT_RECORDED', words), request);
+  return refusal(new Failure('NOT_RECORDED', words), request);
 }
 
 /** Keeps answers, and gives them again to who has asked for them, for the same operation. */
@@ -54,7 +53,7 @@ export function askedAgain(next: HandleRequest, means: Means): HandleRequest {
       const whole = answeredWhole(request);
       return await (wanted === NEW ? kept(whole, holder, next, means) : again(whole, holder, next, means));
     } catch (error) {
-      if (error instanceof Failure) return refused(error, request);
+      if (error instanceof Failure) return means.gateway().refusal(error, request);
       throw error;
     }
   };
@@ -255,23 +254,4 @@ function sorted(value: unknown): unknown {
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, item]) => [name, sorted(item)]);
-}
-
-function refused(
-  { code, message, fields, retryable }: Failure,
-  { requestId, headers }: GatewayRequest,
-): GatewayResponse {
-  const isModern = headers.accept?.includes('application/graphql-response+json') ?? false;
-  return {
-    status: isModern ? statusOfError({ extensions: { code } }) : 200,
-    headers: new Map([
-      [
-        'content-type',
-        `${isModern ? 'application/graphql-response+json' : 'application/json'}; charset=utf-8`,
-      ],
-      ['cache-control', 'no-store'],
-      ['vary', VARIES],
-    ]),
-    body: refusalBody(code, message, { retryable, ...fields, requestId }),
-  };
 }

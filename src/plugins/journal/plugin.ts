@@ -3,6 +3,7 @@ import {
   definePlugin,
   type GatewayRequest,
   messageOf,
+  type PluginServices,
   remarksOnIdle,
   wholeNumber,
 } from '../../plugin/index.ts';
@@ -33,11 +34,11 @@ export const journal = definePlugin({
   },
   async open({ JOURNAL_FILE: path, JOURNAL_MB: mb, JOURNAL_SNAPSHOT_DAYS: days }, host) {
     if (path === undefined) {
-      const refused = async (request: GatewayRequest) =>
-        (await import('./asked-again.ts')).refuseSnapshot(request);
+      const refuse = async (request: GatewayRequest, gateway: PluginServices) =>
+        (await import('./asked-again.ts')).refuseSnapshot(request, gateway);
       return {
-        request: (next) => (request) =>
-          (request.headers['x-snapshot'] === undefined ? next : refused)(request),
+        request: (next, gateway) => (request) =>
+          request.headers['x-snapshot'] === undefined ? next(request) : refuse(request, gateway),
       };
     }
     const { openJournal } = await import('./recorded.ts');

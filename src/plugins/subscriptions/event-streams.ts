@@ -10,7 +10,14 @@ import {
   type RequestParams,
   type Response as StreamResponse,
 } from 'graphql-sse';
-import { errorBody, Failure, isObject, type RouteHost, visitorOf } from '../../plugin/index.ts';
+import {
+  errorBody,
+  Failure,
+  isObject,
+  type RouteHost,
+  statusOfError,
+  visitorOf,
+} from '../../plugin/index.ts';
 import { beginSubscription, Idleness, type Live } from './connection.ts';
 
 const RESULT = 'event: next';
@@ -335,11 +342,11 @@ function badRequest(status: number, message: string, requestId: string): StreamR
   return [body, { status, statusText: '', headers: JSON_TYPE }];
 }
 
-function refusalOf({ code, message, fields }: Failure, requestId: string): StreamResponse {
+function refusalOf({ code, message, fields, retryable }: Failure, requestId: string): StreamResponse {
   const { retryAfterSeconds } = fields;
-  const body = errorBody(code, message, { requestId, retryAfterSeconds });
+  const body = errorBody(code, message, { retryable, ...fields, requestId });
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
-  const status = code === 'UNAUTHENTICATED' ? 401 : 503;
+  const status = statusOfError({ extensions: { code } });
   return [body, { status, statusText: '', headers: { ...JSON_TYPE, ...retry } }];
 }
 
