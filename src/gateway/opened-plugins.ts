@@ -5,7 +5,7 @@ import type { KeyHolder } from '../graphql/request/key-doors.ts';
 import type { Handle, HandleRequest } from '../graphql/request/stages.ts';
 import type { SchemaPart } from '../graphql/schema/schema.ts';
 import type { PluginDefinition, PluginHost, PluginHttp } from '../plugin/definition.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 import { within } from '../shared/async/within.ts';
 import { messageOf } from '../shared/errors.ts';
 import { FileError } from '../shared/text-files.ts';

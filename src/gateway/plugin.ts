@@ -17,7 +17,7 @@ import type { Plugin as ByEntrance, PluginDefinition, PluginServices } from '../
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Call, Send } from '../service/call.ts';
 import type { Sending } from '../service/sending.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 
 /** The failure of a plugin at the start, whose message names it. */
 export class PluginError extends Error {

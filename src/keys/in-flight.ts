@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases } from '../cache/store.ts';
 import type { Clock } from '../shared/async/clock.ts';
-import { untilAborted } from '../shared/async/turns.ts';
+import { untilAborted } from '../shared/async/promises.ts';
 import type { InFlight, TenantCache } from './tenant-cache.ts';
 
 type WantedNames = Parameters<InFlight['together']>[0];

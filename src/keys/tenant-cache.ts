@@ -1,7 +1,7 @@
 import type { Store } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import { cacheBounds } from '../config/memory-budget.ts';
-import { mapValue, type PromiseOrValue } from '../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../shared/async/promises.ts';
 import type { Failure } from '../shared/errors.ts';
 import { PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 

@@ -1,7 +1,7 @@
 import { countries, indicators, observations } from '../service/endpoints.ts';
 import { refusalFor } from '../service/failed-answers.ts';
 import type { Sending } from '../service/sending.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 import { Failure } from '../shared/errors.ts';
 import { noRows } from './absences.ts';
 import {

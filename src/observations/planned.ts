@@ -1,5 +1,5 @@
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { whenAll } from '../shared/async/turns.ts';
+import { whenAll } from '../shared/async/promises.ts';
 import { Failure } from '../shared/errors.ts';
 import { once } from '../shared/once.ts';
 import type { CallParts, FetchPairs, PairsToFetch, Task } from './called.ts';

@@ -18,7 +18,7 @@ import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { HandleRequest } from '../graphql/request/stages.ts';
 import type { AttemptWatcher } from '../service/attempt.ts';
 import type { Budget, BudgetTerms } from '../service/counted-budget.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 import type { Failure } from '../shared/errors.ts';
 import type { NamedSource, SourceNames } from '../shared/source-names.ts';
 import type { AskingServices } from './asking.ts';

@@ -12,7 +12,8 @@ import type { CountryRef, IndicatorRef, SourceRef } from '../graphql/schema/cont
 import type { newestOf } from '../observations/planner/newest.ts';
 import type { Endpoint } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import type { PromiseOrValue, Steps } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
+import type { Steps } from '../shared/async/turns.ts';
 import type { Warning } from '../shared/warnings.ts';
 
 /** A plugin's part of the graph. */

@@ -62,7 +62,8 @@ export {
 export { TAGS } from '../service/rights.ts';
 export { errorNameOf, type Trace } from '../service/trace.ts';
 export { arrowWriter, type TableWriter } from '../shared/arrow.ts';
-export { mapValue, type PromiseOrValue, type Steps, untilAborted } from '../shared/async/turns.ts';
+export { mapValue, type PromiseOrValue, untilAborted } from '../shared/async/promises.ts';
+export type { Steps } from '../shared/async/turns.ts';
 export { boundedName } from '../shared/bounded-names.ts';
 export { BYTE_ORDER_MARK, csvLine, jsonLine } from '../shared/cells.ts';
 export {

@@ -2,7 +2,7 @@ import type { GatewayRequest } from '../graphql/request/requests.ts';
 import type { GatewayResponse } from '../graphql/request/responses.ts';
 import type { AbsenceNotes } from '../graphql/schema/context.ts';
 import type { Trace } from '../service/trace.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 
 /** One operation whose caller is known. It can't be changed: each method makes another, to be handed on in its place. */
 export interface Operation {

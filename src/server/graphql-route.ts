@@ -7,7 +7,7 @@ import { type GatewayRequest, methodAnswered } from '../graphql/request/requests
 import { type GatewayResponse, refusalBody, type WrittenBody } from '../graphql/request/responses.ts';
 import { billIn } from '../graphql/request/upstream-bill.ts';
 import { openBill } from '../service/bill.ts';
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 import { errorBody, excerpt, type FailureCode, type FailureFields } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
 import { addVary, compressionFor, sendBody, sendNotModified } from './bodies.ts';

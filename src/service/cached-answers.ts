@@ -2,7 +2,7 @@ import CachePolicy from 'http-cache-semantics';
 import { createObjectMemo } from '../cache/lru.ts';
 import type { Tenant } from '../keys/tenant.ts';
 import type { CacheEntry, TenantCache } from '../keys/tenant-cache.ts';
-import { mapValue, type PromiseOrValue } from '../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../shared/async/promises.ts';
 import { Failure } from '../shared/errors.ts';
 import { numberOf } from '../shared/exact-json.ts';
 import type { Answer, Call, Endpoint } from './call.ts';

@@ -1,7 +1,7 @@
 import type { Lookups } from '../cache/lru.ts';
 import { PUBLIC, type Tenant } from '../keys/tenant.ts';
 import { ALONE, type InFlight, NO_TENANT_CACHE, type TenantCache } from '../keys/tenant-cache.ts';
-import { mapValue, type PromiseOrValue } from '../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../shared/async/promises.ts';
 import { Failure, type FailureCode } from '../shared/errors.ts';
 import { billStale } from './bill.ts';
 import {

@@ -1,5 +1,5 @@
 import { TransientMap } from '../cache/lru.ts';
-import { untilAborted } from '../shared/async/turns.ts';
+import { untilAborted } from '../shared/async/promises.ts';
 import type { Call, Send } from './call.ts';
 import { sharedPayer } from './payer.ts';
 import type { Sending } from './sending.ts';

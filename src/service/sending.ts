@@ -1,4 +1,4 @@
-import type { PromiseOrValue } from '../shared/async/turns.ts';
+import type { PromiseOrValue } from '../shared/async/promises.ts';
 import type { FailureCode } from '../shared/errors.ts';
 import type { Bill } from './bill.ts';
 import type { Caller } from './caller.ts';

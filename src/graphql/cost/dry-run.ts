@@ -15,7 +15,7 @@ import type { Caller } from '../../service/caller.ts';
 import { coalescedStage } from '../../service/coalescing.ts';
 import { payerOf } from '../../service/payer.ts';
 import type { Sending } from '../../service/sending.ts';
-import { mapValue } from '../../shared/async/turns.ts';
+import { mapValue } from '../../shared/async/promises.ts';
 import { createWarnings } from '../../shared/warnings.ts';
 import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../schema/context.ts';

@@ -10,15 +10,8 @@ import {
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { isIterableObject } from 'graphql/jsutils/isIterableObject.js';
 import { toError } from 'graphql/jsutils/toError.js';
-import {
-  Flow,
-  handleRejections,
-  inSlice,
-  type Job,
-  type Steps,
-  TURN_MS,
-  timeSliced,
-} from '../../shared/async/turns.ts';
+import { handleRejections } from '../../shared/async/promises.ts';
+import { Flow, inSlice, type Job, type Steps, TURN_MS, timeSliced } from '../../shared/async/turns.ts';
 import {
   AbstractColumn,
   type Column,

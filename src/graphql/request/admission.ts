@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Caller } from '../../service/caller.ts';
-import { Flow, inSlice, mayBeginAtOnce, type PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
+import { Flow, inSlice, mayBeginAtOnce } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { UNPROVEN } from './callers.ts';
 import { type RefusedRequest, refusalOf } from './refusals.ts';

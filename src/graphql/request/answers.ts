@@ -2,7 +2,7 @@ import { BoundedCache, type Lookups, type Shrinkable, TransientMap } from '../..
 import type { Tenant } from '../../keys/tenant.ts';
 import type { Bill } from '../../service/bill.ts';
 import type { Caller } from '../../service/caller.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import type { ErrorBehavior } from '../execution/field-errors.ts';
 import { byteLengthOf, type StringPieces } from '../execution/json-pieces.ts';
 import { addHeaders, rounded, secondsUntil, setHeaders, setRunHeaders } from './answer-headers.ts';

@@ -1,4 +1,4 @@
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import { type CallerOf, type Exchanged, exchangedSeal, UNPROVEN } from './callers.ts';
 import { createAdmitted, type KeyTerms } from './key-terms.ts';

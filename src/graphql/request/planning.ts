@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import { errorOf } from '../schema/errors.ts';
 import { contentTypeFor } from './accept.ts';

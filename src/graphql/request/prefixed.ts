@@ -1,6 +1,6 @@
 import { Kind, type NameNode, parse, visit } from 'graphql';
 import { BoundedCache, OVERHEAD_BYTES } from '../../cache/lru.ts';
-import { mapValue } from '../../shared/async/turns.ts';
+import { mapValue } from '../../shared/async/promises.ts';
 import { isObject, parseExactly } from '../../shared/exact-json.ts';
 import { inverted, type PrefixedNames } from '../schema/subgraph.ts';
 import { sha256Of } from './persisted.ts';

@@ -5,8 +5,9 @@ import type { Demand } from '../../observations/planner/demand.ts';
 import type { Learned } from '../../observations/planner/learned.ts';
 import type { Caller } from '../../service/caller.ts';
 import type { Deadline } from '../../service/deadline.ts';
+import { type PromiseOrValue, untilAborted } from '../../shared/async/promises.ts';
 import { type Keeper, Room } from '../../shared/async/room.ts';
-import { type Flow, type PromiseOrValue, untilAborted } from '../../shared/async/turns.ts';
+import type { Flow } from '../../shared/async/turns.ts';
 import type { RequestBatch } from './requests.ts';
 
 /** Of the memory that an idle process leaves: together with full caches, half of it. */

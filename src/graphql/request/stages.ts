@@ -1,6 +1,6 @@
 import type { Caller } from '../../service/caller.ts';
 import type { Trace } from '../../service/trace.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import type { AbsenceNotes, AnswerAdditions } from '../schema/context.ts';
 import type { Delivery } from './delivery.ts';
 import type { PlainRequest } from './plain-requests.ts';

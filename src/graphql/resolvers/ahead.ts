@@ -5,7 +5,7 @@
  */
 import { type FieldNode, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import type { createLoaders } from '../../observations/loaders/loaders.ts';
-import { mapValue, type PromiseOrValue, whenAll } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, whenAll } from '../../shared/async/promises.ts';
 import type { FieldPlan } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, Page } from '../schema/context.ts';
 import type { CountryObservationArgs } from '../schema/generated.ts';

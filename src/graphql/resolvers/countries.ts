@@ -3,7 +3,7 @@ import { countries, countryProfile, countrySignals, governmentStructure } from '
 import { alpha2Of, COVERED_COUNTRIES, type CountryRecord } from '../../service/records/countries.ts';
 import { invalid, leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/promises.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext } from '../schema/context.ts';
 import type { CountryObservationArgs, QueryCountriesArgs, Resolvers } from '../schema/generated.ts';

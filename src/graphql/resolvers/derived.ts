@@ -8,7 +8,7 @@ import { isNational, latestIn } from '../../observations/planner/latest.ts';
 import { distinct, periodKeyOf, sourcesOf } from '../../observations/planner/newest.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import { quotientOf as decimalQuotientOf, differenceOf, percentAbove } from '../../shared/decimals.ts';
 import { Failure } from '../../shared/errors.ts';
 import { type Period, periodOf, shiftedPeriod } from '../../shared/periods.ts';

@@ -1,5 +1,5 @@
 import type { Dimension } from '../../observations/planner/learned.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { doubtKeys, type Path, warnOfCountries, warnOfKeys } from './warned.ts';
 

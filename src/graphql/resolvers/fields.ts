@@ -1,6 +1,6 @@
 import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
 import { createObjectMemo } from '../../cache/lru.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { ResolversParentTypes } from '../schema/generated.ts';

@@ -2,7 +2,7 @@ import { type FieldNode, type GraphQLResolveInfo, getArgumentValues } from 'grap
 import { indicators } from '../../service/endpoints.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
-import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import { infoAt } from '../execution/field-info.ts';
 import type { GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { loadedOnce, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { loadedOnce } from '../../observations/loaders/batch-gate.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { GraphContext, Page } from '../schema/context.ts';
 import type { OrderDirection } from '../schema/generated.ts';

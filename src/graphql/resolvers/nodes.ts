@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { Representation } from '../schema/entities.ts';

@@ -1,7 +1,7 @@
 import { madeInTurns } from '../../observations/loaders/in-turns.ts';
 import { areCopies, newestOf, periodKeyOf } from '../../observations/planner/newest.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import { numberOf } from '../../shared/exact-json.ts';
 import type { BatchInfo } from '../execution/plan.ts';
 import type { GraphContext } from '../schema/context.ts';

@@ -4,7 +4,7 @@ import { type YearRange, yearRange } from '../../observations/planner/demand.ts'
 import { filtered } from '../../observations/planner/latest.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../../shared/async/promises.ts';
 import { Failure } from '../../shared/errors.ts';
 import { infoAt } from '../execution/field-info.ts';
 import type { GraphContext } from '../schema/context.ts';

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { loadedOnce } from '../../observations/loaders/batch-gate.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { loadedOnce } from '../../shared/async/turns.ts';
 import { SERVICE } from '../../shared/source-names.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { CountryRef, GraphContext, IndicatorRef, SourceRef } from '../schema/context.ts';

@@ -3,7 +3,7 @@ import type { ExpectedFigures } from '../../observations/loaders/operands.ts';
 import { yearRange } from '../../observations/planner/demand.ts';
 import type { Dimension } from '../../observations/planner/learned.ts';
 import { COVERED_COUNTRIES } from '../../service/records/countries.ts';
-import { handleRejections, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { handleRejections, mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import type { GraphContext } from '../schema/context.ts';
 import { argumentsOf, fieldsOfRows, type SelectedField } from '../schema/selection.ts';
 import { checkMetricKey, checkSince } from './argument-checks.ts';

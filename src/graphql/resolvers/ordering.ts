@@ -1,6 +1,7 @@
 import { leftOutOf, sumOf, withLeftOut } from '../../service/records/envelope.ts';
 import type { IndicatorRecord } from '../../service/records/reference.ts';
-import { type PromiseOrValue, sortedInTurns } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
+import { sortedInTurns } from '../../shared/async/turns.ts';
 import { Failure } from '../../shared/errors.ts';
 import { plain } from '../../shared/plain-text.ts';
 import type { GraphContext, Page } from '../schema/context.ts';

@@ -1,5 +1,5 @@
 import { type GraphQLField, type GraphQLFieldResolver, isObjectType } from 'graphql';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import type { GraphContext } from '../schema/context.ts';
 import type { SchemaPart } from '../schema/schema.ts';
 import { type RecordsByType, recordReaders } from './record-readers.ts';

@@ -3,7 +3,7 @@ import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
 import type { ObservationLoader } from '../../observations/loaders/observations.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
 import { mayBeUnreadable, type ObservationRecord } from '../../service/records/observations.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import { excerpt } from '../../shared/errors.ts';
 import { periodOf, timeIn } from '../../shared/periods.ts';
 import type { GraphContext } from '../schema/context.ts';

@@ -12,7 +12,7 @@ import type { CallGate } from '../../service/gate.ts';
 import type { CountryRecord } from '../../service/records/countries.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { IndicatorRecord, SourceRecord } from '../../service/records/reference.ts';
-import type { PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import type { NamedSource, SourceNames } from '../../shared/source-names.ts';
 import type { Warnings } from '../../shared/warnings.ts';
 

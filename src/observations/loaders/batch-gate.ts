@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/async/clock.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
 
 export type BatchGate = ReturnType<typeof createBatchGate>;
 
@@ -65,5 +66,20 @@ export function createBatchGate(longestMs: number, after: Clock['after']) {
       endLongest = after(longestMs, open);
       openSoon();
     },
+  };
+}
+
+/** The first use loads the module; later ones have it at once. No batch leaves while it is loading. */
+export function loadedOnce<Module>(load: () => Promise<Module>) {
+  let module: PromiseOrValue<Module> | undefined;
+  return <Result>(
+    { batchGate }: { readonly batchGate: BatchGate },
+    goOn: (module: Module) => PromiseOrValue<Result>,
+  ): PromiseOrValue<Result> => {
+    module ??= load().then((loaded) => {
+      module = loaded;
+      return loaded;
+    });
+    return module instanceof Promise ? batchGate.closeDuring(module).then(goOn) : goOn(module);
   };
 }

@@ -5,7 +5,7 @@ import { cachedRecords } from '../../service/cached-answers.ts';
 import type { ListCache } from '../../service/cached-lists.ts';
 import { type Endpoint, makeCall } from '../../service/call.ts';
 import { countries, indicators } from '../../service/endpoints.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import type { Dimension, Learned } from '../planner/learned.ts';
 import { allNamesIn, type NamedList, nameIn } from '../whole-lists.ts';
 

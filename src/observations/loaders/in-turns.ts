@@ -1,4 +1,5 @@
-import { eachInTurns, type Job, type PromiseOrValue } from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
+import { eachInTurns, type Job } from '../../shared/async/turns.ts';
 import type { BatchGate } from './batch-gate.ts';
 import type { Effort } from './effort.ts';
 

@@ -3,7 +3,7 @@ import type { Ask } from '../../service/cached-lists.ts';
 import { countries, indicators } from '../../service/endpoints.ts';
 import type { CountryRecord } from '../../service/records/countries.ts';
 import type { IndicatorRecord } from '../../service/records/reference.ts';
-import { mapValue } from '../../shared/async/turns.ts';
+import { mapValue } from '../../shared/async/promises.ts';
 import type { Learned } from '../planner/learned.ts';
 
 /** Notes the names in passing lists: they are the last to be suspected of a refusal. */

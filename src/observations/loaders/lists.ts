@@ -11,7 +11,7 @@ import {
 import { leftOutOf, notFoundIn, withLeftOut } from '../../service/records/envelope.ts';
 import type { IndicatorRecord } from '../../service/records/reference.ts';
 import type { Sending } from '../../service/sending.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import { once } from '../../shared/once.ts';
 
 /** Each list is loaded once an operation, by the first field that needs it. */

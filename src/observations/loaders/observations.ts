@@ -1,5 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { eachInTurns, mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
+import { eachInTurns } from '../../shared/async/turns.ts';
 import { type AskedFigures, cameFigures, type OutcomeOf } from '../absences.ts';
 import type { CachedPair } from '../cached-pairs.ts';
 import type { Outcome } from '../fetch.ts';

@@ -1,5 +1,6 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { type Job, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
+import { type Job, type Steps, timeSliced } from '../../shared/async/turns.ts';
 import type { Outcome } from '../fetch.ts';
 import { type Demand, keyOfPair } from '../planner/demand.ts';
 

@@ -1,5 +1,5 @@
 import type { ObservationRecord } from '../../service/records/observations.ts';
-import { mapValue, type PromiseOrValue } from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import type { Outcome } from '../fetch.ts';
 import {
   covers,

@@ -2,14 +2,8 @@ import DataLoader from 'dataloader';
 import { observations } from '../../service/endpoints.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
 import type { Sending } from '../../service/sending.ts';
-import {
-  mapValue,
-  type PromiseOrValue,
-  type Steps,
-  timeSliced,
-  whenAll,
-  yieldToEventLoop,
-} from '../../shared/async/turns.ts';
+import { mapValue, type PromiseOrValue, whenAll } from '../../shared/async/promises.ts';
+import { type Steps, timeSliced, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { asError } from '../../shared/errors.ts';
 import type { Figures, Outcome } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';

@@ -1,11 +1,5 @@
-import {
-  type Job,
-  type PromiseOrValue,
-  type Steps,
-  taken,
-  timeSliced,
-  yieldToEventLoop,
-} from '../../shared/async/turns.ts';
+import type { PromiseOrValue } from '../../shared/async/promises.ts';
+import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { cover, covering, coverWithin, expectedRows } from './cover.ts';
 import {
   covers,

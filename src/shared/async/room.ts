@@ -1,4 +1,5 @@
-import type { Flow, PromiseOrValue } from './turns.ts';
+import type { PromiseOrValue } from './promises.ts';
+import type { Flow } from './turns.ts';
 
 /** What keeps bytes between two entries, such as a batch whose first answers are made. */
 export interface Keeper {

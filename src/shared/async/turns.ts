@@ -6,6 +6,8 @@
  * half-finished jobs, which would only fill the memory.
  */
 
+import type { PromiseOrValue } from './promises.ts';
+
 export interface Job {
   readonly flow: Flow;
   /** Rises from job to job. */
@@ -244,87 +246,3 @@ export function taken<Result>(steps: Steps<Result>): Result {
     if (step.done) return step.value;
   }
 }
-
-/** Cached values are returned without the cost of a promise. */
-export type PromiseOrValue<Value> = Value | Promise<Value>;
-
-/** At once, if the value is there. */
-export function mapValue<Value, Result>(
-  value: PromiseOrValue<Value>,
-  goOn: (value: Value) => PromiseOrValue<Result>,
-): PromiseOrValue<Result> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
-}
-
-/** Waits for all of some work: mostly for a single promise, which needs no other around it. */
-export function whenAll(work: readonly unknown[]): Promise<unknown> {
-  const [first] = work;
-  return work.length === 1 && first instanceof Promise ? first : Promise.all(work);
-}
-
-/** The first use loads the module; later ones have it at once. No batch leaves while it is loading. */
-export function loadedOnce<Module>(load: () => Promise<Module>) {
-  let module: PromiseOrValue<Module> | undefined;
-  return <Result>(
-    { batchGate }: { readonly batchGate: { closeDuring<T>(promise: Promise<T>): Promise<T> } },
-    goOn: (module: Module) => PromiseOrValue<Result>,
-  ): PromiseOrValue<Result> => {
-    module ??= load().then((loaded) => {
-      module = loaded;
-      return loaded;
-    });
-    return module instanceof Promise ? batchGate.closeDuring(module).then(goOn) : goOn(module);
-  };
-}
-
-/** Turns a synchronous throw into a rejection. */
-export function promiseTry<Value>(work: () => PromiseOrValue<Value>): PromiseOrValue<Value> {
-  try {
-    return work();
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
-
-/**
- * Settles as the promise does, or rejects with the signal's reason if that comes first.
- * @param onEnd called once, at the end of the wait
- */
-export function untilAborted<T>(
-  promise: Promise<T>,
-  signal: AbortSignal,
-  onEnd?: (end: WaitEnd) => void,
-): Promise<T> {
-  if (signal.aborted) {
-    onEnd?.('aborted');
-    return Promise.reject(signal.reason);
-  }
-  const { promise: wait, resolve, reject } = Promise.withResolvers<T>();
-  let isOver = false;
-  const ending =
-    <Value>(end: WaitEnd, settle: (value: Value) => void) =>
-    (value: Value) => {
-      if (isOver) return;
-      isOver = true;
-      signal.removeEventListener('abort', onAbort);
-      onEnd?.(end);
-      settle(value);
-    };
-  const onAbort = () => ending('aborted', reject)(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  promise.then(ending('fulfilled', resolve), ending('rejected', reject));
-  return wait;
-}
-
-/** For lists that are awaited later: Node would report rejections in them as unhandled. */
-export function handleRejections(value: unknown): void {
-  if (!Array.isArray(value)) return;
-  for (const item of value) {
-    if (typeof item?.then === 'function') item.then(handleRejections, ignore);
-    else handleRejections(item);
-  }
-}
-
-const ignore = () => {};
