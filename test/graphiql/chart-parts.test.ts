@@ -7,6 +7,7 @@ import { placedLabels, placedNames } from '../../clients/graphiql/src/chart/labe
 import {
   counted,
   fullNumber,
+  shortColumn,
   shortNumber,
   shortRange,
   yearsOf,
@@ -93,6 +94,22 @@ describe('numbers', () => {
     const texts = values.map((value) => shortNumber(value, values).replaceAll('\u00a0', ' '));
     expect(texts.join(' | ')).toBe(text);
   });
+
+  it.for([
+    [[69.7, 69.28, 100], '69.70 | 69.28 | 100.00'],
+    [[16_404.31, 1_234.2, 984.2], '16,404 | 1,234 | 984'],
+    [[1_200_000, 984_000, 1_255_000], '1.200 million | 984,000 | 1.255 million'],
+    [[-0.5, 0, 12.25], '−0.50 | 0.00 | 12.25'],
+    // With the same decimals, two were the same, or one were nothing.
+    [[100.25, 1.263, 1.2631], '100.3 | 1.263 | 1.2631'],
+    [[12.5, 0.0004], '12.5 | 0.0004'],
+    [[1e-12, 0.5], '1e−12 | 0.5'],
+  ] as const)(
+    'numbers below each other have the same decimals where these tell them apart: %j',
+    ([values, text]) => {
+      expect(shortColumn(values).join(' | ').replaceAll('\u00a0', ' ')).toBe(text);
+    },
+  );
 
   it('numbers share their word in a range', () => {
     const text = (low: number, high: number) => shortRange(low, high).replaceAll('\u00a0', ' ');

@@ -4,7 +4,7 @@ import type { Colours } from './colours.ts';
 import { captionOf, labelOf, unitInWords } from './figure-words.ts';
 import type { Figure } from './figures.ts';
 import { earlierTime, isOld, newestOf, stripes } from './latest.ts';
-import { type NumberScale, sharedScale } from './numbers.ts';
+import { type NumberScale, sharedScale, shortColumn } from './numbers.ts';
 import { type BarsPicture, MAX_BARS } from './picture.ts';
 import {
   axisWords,
@@ -92,9 +92,9 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
   const value = ({ figure }: Row) => figure.value;
   const values = shown.map(value);
   const newest = isLatest ? newestOf(bars) : null;
-  const label = tickLabels({ scale });
-  const numberOf = ({ figure }: Row) => {
-    const number = label(figure.value, 0, values);
+  const numbers = shortColumn(values.map((one) => one / (scale?.step ?? 1)));
+  const numberOf = ({ figure, row }: Row) => {
+    const number = numbers[Number(row)] ?? '';
     const time = earlierTime(figure, newest);
     return time === '' ? number : `${number} (${time})`;
   };
@@ -144,7 +144,7 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
         nice: true,
         ...reachOf(values, scaleOf),
         ticks,
-        tickFormat: label,
+        tickFormat: tickLabels({ scale }),
         insetLeft: hasNegative && !isNarrow ? numberWidth : 0,
         insetRight: hasPositive && !isNarrow ? numberWidth : 0,
       },

@@ -7,8 +7,8 @@ const STEPS = [
   [1e6, 'million'],
 ] as const;
 
-/** Digits of a short number that stands alone, and those that a number of JSON has at the most. */
-const DIGITS = { usual: 4, most: 15 };
+/** Digits of a short number that stands alone, of one among others below each other, and the most that a number of JSON has. */
+const DIGITS = { usual: 4, inColumn: 5, most: 15 };
 
 /** Sizes beyond which a number is written with its power of ten: it would be a row of zeros. */
 const PLAIN = { least: 1e-9, most: 1e18 };
@@ -19,9 +19,47 @@ const PLAIN = { least: 1e-9, most: 1e18 };
  * @param beside numbers that stand beside it, itself among them
  */
 export function shortNumber(value: number, beside: readonly number[] = []): string {
-  const { text, word } = shortParts(value, beside);
-  return word === '' ? text : `${text}\u00a0${word}`;
+  return joined(shortParts(value, beside));
 }
+
+/**
+ * Short numbers that stand below each other: those of one word have the same decimals, unless so many digits wouldn't tell
+ * them apart.
+ */
+export function shortColumn(values: readonly number[]): readonly string[] {
+  const parts = values.map((value) => shortParts(value, values));
+  const aligned = new Map(
+    Array.from(
+      Map.groupBy(parts, ({ word }) => word),
+      ([word, ofWord]) => [word, alignedIn(ofWord)],
+    ),
+  );
+  return parts.map((part) =>
+    joined({ ...part, text: aligned.get(part.word)?.get(part.amount) ?? part.text }),
+  );
+}
+
+/** Returns numbers with the same decimals, by their amounts; null if they are the same then, or nothing is left of one. */
+function alignedIn(parts: readonly ShortParts[]): ReadonlyMap<number, string> | null {
+  const most = Math.max(...parts.map(({ text }) => decimalsIn(text)));
+  const before = Math.max(...parts.map(({ amount }) => String(Math.trunc(Math.abs(amount))).length));
+  const decimals = Math.min(most, Math.max(0, DIGITS.inColumn - before));
+  const texts = new Map(parts.map(({ amount }) => [amount, withDecimals(amount, decimals)]));
+  const isTold = parts.every(
+    ({ text, amount }) => !text.includes('e') && (amount === 0 || /[1-9]/.test(texts.get(amount) ?? '')),
+  );
+  return isTold && new Set(texts.values()).size === texts.size ? texts : null;
+}
+
+const joined = ({ text, word }: Pick<ShortParts, 'text' | 'word'>) =>
+  word === '' ? text : `${text}\u00a0${word}`;
+
+const withDecimals = (value: number, decimals: number) =>
+  value
+    .toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+    .replaceAll('-', '−');
+
+const decimalsIn = (text: string) => text.split('.')[1]?.length ?? 0;
 
 /** Two numbers as a range: `1.2 to 3.4 million`. */
 export function shortRange(low: number, high: number): string {
@@ -45,20 +83,25 @@ export function sharedScale(numbers: readonly number[]): NumberScale | null {
   return step === undefined || !isPlain(most) ? null : { step, words: `${word}s` };
 }
 
-function shortParts(
-  value: number,
-  beside: readonly number[],
-): { readonly text: string; readonly word: string } {
+/** A short number: `1.235` and `million` of an amount of 1.2345. */
+interface ShortParts {
+  readonly amount: number;
+  readonly text: string;
+  readonly word: string;
+}
+
+function shortParts(value: number, beside: readonly number[]): ShortParts {
   const digits = digitsAmong(value, beside);
   const rounded = Number(value.toPrecision(digits));
   // A number of millions to the last digit is as short without its step.
   const steps = digits > DIGITS.usual ? STEPS.slice(0, -1) : STEPS;
   const [step, word] = steps.find(([least]) => Math.abs(rounded) >= least) ?? [1, ''];
-  if (word !== '' && isPlain(rounded)) return { text: written(rounded / step, digits), word };
+  if (word !== '' && isPlain(rounded))
+    return { amount: value / step, text: written(rounded / step, digits), word };
   // Thousands with fewer digits than they have would look exact, and be none.
   const before = Math.min(DIGITS.most, String(Math.trunc(Math.abs(rounded))).length);
   const size = isPlain(rounded) ? Math.max(digits, before) : digits;
-  return { text: written(Number(value.toPrecision(size)), size), word: '' };
+  return { amount: value, text: written(Number(value.toPrecision(size)), size), word: '' };
 }
 
 function digitsAmong(value: number, beside: readonly number[]): number {
@@ -77,10 +120,10 @@ function digitsAmong(value: number, beside: readonly number[]): number {
  */
 export function fullNumber(value: number, decimals = 0): string {
   const text = written(value, DIGITS.most);
-  const [, writtenDecimals = ''] = text.split('.');
-  const missing = decimals - writtenDecimals.length;
+  const writtenDecimals = decimalsIn(text);
+  const missing = decimals - writtenDecimals;
   if (missing <= 0 || text.includes('e')) return text;
-  return `${text}${writtenDecimals === '' ? '.' : ''}${'0'.repeat(missing)}`;
+  return `${text}${writtenDecimals === 0 ? '.' : ''}${'0'.repeat(missing)}`;
 }
 
 /** So many things, as in `1 figure` and `1,234 figures`. */
