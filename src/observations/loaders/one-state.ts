@@ -44,6 +44,9 @@ function byFigure(figures: readonly string[], rows: Rows): Map<string, Observati
   return records;
 }
 
+/** Demands of different kinds may bring a figure in different states. */
+const SEVERAL_KINDS = 'several kinds';
+
 /**
  * Makes an operation show each figure in one state. A figure may be cached as the latest and in its series, from
  * answers between which it was revised; both have one identifier, by which clients normalise. What is resolved first
@@ -51,17 +54,17 @@ function byFigure(figures: readonly string[], rows: Rows): Map<string, Observati
  */
 export class OneState {
   readonly #job: Job;
-  /** Outcomes that came while all demands were of one kind, so that none could differ; indexed once others come. */
-  readonly #unindexed: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
+  /** Of all demands so far; null before the first. */
   #kind: string | null = null;
-  /** Settles once the first outcomes are indexed; undefined as long as they needn't be. */
-  #indexed: { readonly over: PromiseOrValue<void> } | undefined;
-  readonly #recordsByPair = new Map<string, Map<string, ObservationRecord | null>>();
+  /** Outcomes that came while all demands were of one kind, so that none could differ; resolved once others come. */
+  readonly #unresolved: { readonly demands: readonly Demand[]; readonly outcomes: readonly Outcome[] }[] = [];
+  /** Settles with what is under way. */
+  #last: PromiseOrValue<unknown> = undefined;
+  readonly #statesByPair = new Map<string, Map<string, ObservationRecord | null>>();
   /** Lists of rows, with what they resolved to: many fields may select the same one. */
   readonly #ofAnyAge = new Map<Rows, Rows>();
   readonly #ofBoundedAge = new Map<Rows, Rows>();
-  readonly #ofOthers = new Map<Rows, PromiseOrValue<Rows>>();
-  /** Rows of other routes may lack some fields. */
+  readonly #ofOthers = new Map<Rows, Rows>();
   readonly #rowsOfOthers = new Set<ObservationRecord>();
 
   constructor(job: Job) {
@@ -74,40 +77,47 @@ export class OneState {
     if (first === undefined) return outcomes;
     const { mode, years, maxAgeMs } = first;
     // Ranges may differ from pair to pair within a set, so each such set is a kind of its own.
-    const kind = `${mode} ${maxAgeMs} ${years === null ? '' : this.#unindexed.length}`;
+    const kind = `${mode} ${maxAgeMs} ${years === null ? '' : this.#unresolved.length}`;
     this.#kind ??= kind;
-    if (this.#indexed === undefined && this.#kind === kind) {
-      this.#unindexed.push({ demands, outcomes });
+    if (this.#kind === kind) {
+      this.#unresolved.push({ demands, outcomes });
       return outcomes;
     }
-    return this.#onceIndexed(() => this.#resolving(demands, outcomes));
+    return this.#afterOthers(this.#resolving(demands, outcomes));
   }
 
   /** For rows of other routes. */
   ofRows(rows: Rows): PromiseOrValue<Rows> {
-    const before = this.#ofOthers.get(rows);
-    if (before !== undefined) return before;
-    const resolving = this.#onceIndexed(() => this.#resolvingOthers(rows));
-    this.#ofOthers.set(rows, resolving);
-    if (resolving instanceof Promise) void resolving.then((resolved) => this.#ofOthers.set(rows, resolved));
-    return resolving;
+    return this.#afterOthers(this.#resolvingOthers(rows));
+  }
+
+  /** One after the other, so that none sees half of what another does. */
+  #afterOthers<Result>(resolving: Steps<Result>): PromiseOrValue<Result> {
+    this.#kind = SEVERAL_KINDS;
+    const result = mapValue(this.#last, () => timeSliced(this.#job, this.#afterUnresolved(resolving)));
+    this.#last = result;
+    return result;
+  }
+
+  *#afterUnresolved<Result>(resolving: Steps<Result>): Steps<Result> {
+    for (const { demands, outcomes } of this.#unresolved.splice(0)) yield* this.#resolving(demands, outcomes);
+    return yield* resolving;
   }
 
   *#resolving(demands: readonly Demand[], outcomes: readonly Outcome[]): Steps<readonly Outcome[]> {
     const resolved: Outcome[] = [];
-    for (const [i, outcome] of outcomes.entries()) {
-      const demand = demands[i];
-      if (outcome instanceof Error || demand === undefined) resolved.push(outcome);
-      else
-        resolved.push(
-          yield* this.#inOneState(demand.pairKey, outcome, demand.maxAgeMs === Number.POSITIVE_INFINITY),
-        );
+    for (const [i, { pairKey, maxAgeMs }] of demands.entries()) {
+      const outcome = outcomes[i] as Outcome;
+      const isAnyAge = maxAgeMs === Number.POSITIVE_INFINITY;
+      resolved.push(outcome instanceof Error ? outcome : yield* this.#inOneState(pairKey, outcome, isAnyAge));
       yield;
     }
     return resolved;
   }
 
   *#resolvingOthers(rows: Rows): Steps<Rows> {
+    const before = this.#ofOthers.get(rows);
+    if (before !== undefined) return before;
     for (const row of rows) this.#rowsOfOthers.add(row);
     const states = new Map<ObservationRecord, ObservationRecord>();
     for (const [pair, some] of Map.groupBy(rows, keyOfPair)) {
@@ -115,70 +125,50 @@ export class OneState {
       for (const [i, state] of ofPair.entries()) states.set(some[i] as ObservationRecord, state);
       yield;
     }
-    return rows.map((row) => states.get(row) ?? row);
-  }
-
-  #onceIndexed<Result>(resolving: () => Steps<Result>): PromiseOrValue<Result> {
-    this.#indexed ??= { over: timeSliced(this.#job, this.#indexing()) };
-    return mapValue(this.#indexed.over, () => timeSliced(this.#job, resolving()));
-  }
-
-  *#indexing(): Steps<void> {
-    for (const { demands, outcomes } of this.#unindexed.splice(0))
-      for (const [i, { pairKey }] of demands.entries()) {
-        const outcome = outcomes[i];
-        if (outcome === undefined || outcome instanceof Error) continue;
-        this.#note(pairKey, byFigure(yield* figuresOf(outcome), outcome));
-        yield;
-      }
+    const resolved = rows.map((row) => states.get(row) ?? row);
+    this.#ofOthers.set(rows, resolved);
+    return resolved;
   }
 
   *#inOneState(pair: string, rows: Rows, isAnyAge: boolean): Steps<Rows> {
     const lists = isAnyAge ? this.#ofAnyAge : this.#ofBoundedAge;
     const before = lists.get(rows);
     if (before !== undefined || rows.length === 0) return before ?? rows;
-    const figures = yield* figuresOf(rows);
-    // Another step may have resolved it meanwhile.
-    const resolved = lists.get(rows) ?? this.#resolved(pair, rows, figures, isAnyAge);
+    const resolved = this.#resolved(pair, rows, yield* figuresOf(rows), isAnyAge);
     lists.set(rows, resolved);
     return resolved;
   }
 
   #resolved(pair: string, rows: Rows, figures: readonly string[], isAnyAge: boolean): Rows {
-    const newRecords = byFigure(figures, rows);
-    const ofPair = this.#recordsByPair.get(pair);
-    if (ofPair === undefined) {
-      this.#note(pair, newRecords);
-      return rows;
-    }
-    let isOther = false;
-    const states = rows.map((row, i) => {
+    const records = byFigure(figures, rows);
+    const states = this.#statesByPair.get(pair);
+    const resolved = rows.map((row, i) => {
       const figure = figures[i] as string;
-      const state = newRecords.get(figure) === null ? null : ofPair.get(figure);
-      if (state == null || state === row || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
+      const state = records.get(figure) === null ? null : states?.get(figure);
+      if (state == null || (!isAnyAge && state.fetchedAtMs < row.fetchedAtMs)) return row;
       // With equal values, each keeps the form of its own route.
-      if (this.#rowsOfOthers.has(state) !== this.#rowsOfOthers.has(row) && isSameValue(state, row))
-        return row;
-      isOther = true;
-      return state;
+      const isOfOtherRoute = this.#isOfOthers(state) !== this.#isOfOthers(row);
+      return isOfOtherRoute && isSameValue(state, row) ? row : state;
     });
-    this.#note(pair, isOther ? byFigure(figures, states) : newRecords);
-    return isOther ? states : rows;
+    const isAsItCame = resolved.every((row, i) => row === rows[i]);
+    this.#note(pair, isAsItCame ? records : byFigure(figures, resolved));
+    return isAsItCame ? rows : resolved;
   }
 
   #note(pair: string, records: Map<string, ObservationRecord | null>): void {
-    const ofPair = this.#recordsByPair.get(pair);
-    if (ofPair === undefined) this.#recordsByPair.set(pair, records);
+    const states = this.#statesByPair.get(pair);
+    if (states === undefined) this.#statesByPair.set(pair, records);
     else
       for (const [figure, row] of records) {
-        const state = ofPair.get(figure);
-        if (state === undefined || (row !== null && this.#isByOthersAlone(state, row)))
-          ofPair.set(figure, row);
+        const state = states.get(figure);
+        const isFuller = state != null && row !== null && this.#isOfOthers(state) && !this.#isOfOthers(row);
+        if (state === undefined || isFuller) states.set(figure, row);
       }
   }
 
-  #isByOthersAlone(state: ObservationRecord | null, row: ObservationRecord): boolean {
-    return state !== null && this.#rowsOfOthers.has(state) && !this.#rowsOfOthers.has(row);
+  /** Then it may lack some fields. */
+  #isOfOthers(row: ObservationRecord): boolean {
+    return this.#rowsOfOthers.has(row);
   }
 }
 
@@ -188,30 +178,29 @@ export class OneState {
  */
 export function* renewedTogether(
   demands: readonly Demand[],
-  outcomes: ReadonlyMap<string, unknown>,
+  outcomes: ReadonlyMap<string, Outcome>,
 ): Steps<ReadonlyMap<string, Rows>> {
   const renewed = new Map<string, Rows>();
-  for (const some of Map.groupBy(demands, ({ pairKey }) => pairKey).values()) {
+  for (const ofPair of Map.groupBy(demands, keyOfPair).values()) {
     yield;
+    if (ofPair.length < 2) continue;
     const lists: { readonly name: string; readonly rows: Rows; readonly figures: readonly string[] }[] = [];
-    for (const { name } of some.length < 2 ? [] : some) {
-      const rows = outcomes.get(name);
-      if (Array.isArray(rows)) lists.push({ name, rows, figures: yield* figuresOf(rows) });
+    for (const { name } of ofPair) {
+      const rows = outcomes.get(name) ?? [];
+      if (!(rows instanceof Error)) lists.push({ name, rows, figures: yield* figuresOf(rows) });
     }
-    if (lists.length < 2) continue;
     const newest = new Map<string, ObservationRecord | null>();
     for (const { rows, figures } of lists)
       for (const [figure, row] of byFigure(figures, rows)) {
-        const newestRecord = newest.get(figure);
-        const isNewer = newestRecord == null || row === null || row.fetchedAtMs > newestRecord.fetchedAtMs;
-        if (newestRecord !== null && isNewer) newest.set(figure, row);
+        const state = newest.get(figure);
+        // Null, for one that occurs several times, stays.
+        const isNewer = state == null || row === null || row.fetchedAtMs > state.fetchedAtMs;
+        if (state !== null && isNewer) newest.set(figure, row);
       }
-    for (const { name, rows, figures } of lists)
-      if (rows.length > 0)
-        renewed.set(
-          name,
-          rows.map((row, i) => newest.get(figures[i] as string) ?? row),
-        );
+    for (const { name, rows, figures } of lists) {
+      const states = rows.map((row, i) => newest.get(figures[i] as string) ?? row);
+      if (states.some((state, i) => state !== rows[i])) renewed.set(name, states);
+    }
   }
   return renewed;
 }
