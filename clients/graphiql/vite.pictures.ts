@@ -52,7 +52,9 @@ export default defineConfig({
   build: {
     ssr: true,
     rollupOptions: {
-      input: ['picture-worker.ts', 'chart/needed-fields.ts'].map((file) => `${ROOT}src/${file}`),
+      input: ['picture-worker.ts', 'chart/needed-fields.ts', 'chart/countries.ts'].map(
+        (file) => `${ROOT}src/${file}`,
+      ),
     },
     outDir: PICTURES,
     emptyOutDir: true,

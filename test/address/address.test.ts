@@ -8,6 +8,8 @@ import { files } from '../../src/gateway/files-view.ts';
 import { openSchema } from '../../src/gateway/open-schema.ts';
 import { sha256Of, type TrustedDocument } from '../../src/graphql/request/persisted.ts';
 import { openPublicDocuments } from '../../src/plugins/public-pages/public-documents.ts';
+import { countries } from '../../src/sandbox/catalogue/countries.ts';
+import { escaped } from '../../src/shared/drawings.ts';
 import { holdReadings, openFolder } from '../issued/issuing.ts';
 import { servicesWith } from '../support/services.ts';
 import { DOCUMENTS, FIGURE, openPublishing, PUBLISHED } from './publishing.ts';
@@ -149,6 +151,24 @@ describe('a public document', () => {
       '<option value="TZ" selected>Tanzania',
     ]);
     for (const path of ['/c/map', '/c/two']) expect(await formOf(path)).toEqual([null, null]);
+  });
+
+  it('a public document names countries in its title and its form as answers and pictures do', async () => {
+    const published = { ...PUBLISHED, lines: { document: 'Lines', key: 'page', title: 'People of $codes' } };
+    await using program = await openPublishing({ published });
+    await program.issue({ name: 'page' });
+    const page = await (await program.at('/c/lines?codes=cd,CV')).text();
+    expect(page).toContain('<h1>People of DR Congo and Cabo Verde</h1>');
+    const labels = page.matchAll(/value="([A-Z]{2})"[^>]*> ([^<]+)<\/label>/g);
+    expect(Array.from(labels, ([, code, name]) => [code, name]).toSorted()).toEqual(
+      countries.map(({ code, name }) => [code.toUpperCase(), escaped(name)]).toSorted(),
+    );
+    expect(program.requests()).toHaveLength(1);
+    const url = encodeURIComponent(`${program.origin}/c/lines?codes=ST`);
+    expect(await (await program.at(`/oembed?url=${url}`)).json()).toMatchObject({
+      title: 'People of São Tomé and Príncipe',
+    });
+    expect(program.requests()).toEqual([]);
   });
 
   it('a public document has the axis of its lines begin where an address says', async () => {

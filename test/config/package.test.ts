@@ -195,6 +195,7 @@ describe('the package', () => {
         `NotoSans${script}-LICENSE.txt`,
         `NotoSans${script}-Regular.ttf.br`,
       ]),
+      'countries.js',
       'needed-fields.js',
       'picture-worker.js',
     ]);

@@ -20,6 +20,7 @@ import {
 } from '../../plugin/index.ts';
 import type { NamedSource } from './attribution.ts';
 import { countryChoiceOf } from './country-choice.ts';
+import { type CountryNames, countryNames } from './country-names.ts';
 import { FORMS, type Form, formsBeside, isCsv, isForm, whyNot } from './document-forms.ts';
 import { Drawer, Drawings, TOO_LONG } from './drawer.ts';
 import { pictureBounds } from './memory.ts';
@@ -137,7 +138,8 @@ export async function addressRoute(
   const { withNeededFields } = await import(pathToFileURL(neededFields).href);
   const script = readFileSync(pageScript, 'utf8').trim();
   const version = pages.release();
-  const means = { current, look, drawings, answerBytes, withNeededFields, script, version, now: pages.now };
+  const built = { withNeededFields, countryName: await countryNames(disk), script };
+  const means = { current, look, drawings, answerBytes, ...built, version, now: pages.now };
   const address = new PublicAddress(gateway, host, means);
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -184,7 +186,7 @@ export async function addressRoute(
       if (!bodies.isSentByTag(request, reply, `W/"${digestOf(text)}"`)) bodies.sendBody(request, reply, text);
       return reply;
     });
-  return { listed: () => [...current().values()], current, look, things };
+  return { listed: () => [...current().values()], current, look, countryName: built.countryName, things };
 }
 
 interface PageSettings extends Pick<PluginHost, 'files' | 'now' | 'release'> {
@@ -203,6 +205,7 @@ interface PageMeans extends Pick<PluginHost, 'now'> {
   readonly look: () => Promise<void>;
   readonly drawings: Drawings;
   readonly withNeededFields: WithNeededFields;
+  readonly countryName: CountryNames;
   readonly script: string;
 }
 
@@ -327,7 +330,10 @@ class PublicAddress {
     const ofTheme = theme === null ? '' : `theme=${theme}`;
     const given = givenIn(ofVariables, pictureIn(parameters).given, ofTheme);
     const embed = {
-      title: headingOf(document, variables) ?? document.description ?? nameInWords(document.name),
+      title:
+        headingOf(document, variables, this.#means.countryName) ??
+        document.description ??
+        nameInWords(document.name),
       scriptUrl: `${start}frames.js`,
       url: `${start}${besidePage(document, given)('')}`,
       attribution: this.#host.site.attribution,
@@ -366,7 +372,7 @@ class PublicAddress {
     const drawing = await this.#draw(visit, { body, name: form === 'html' ? tag : name, sourceNames, base });
     if (drawing.unknown !== undefined) throw unknownLine(drawing.unknown);
     if (FORMS[form].kind === 'page') {
-      const content = contentOf(visit, drawing, base, this.#means.script, attribution);
+      const content = contentOf(visit, drawing, base, this.#means, attribution);
       const metadata = metadataFor(content, visit, this.#host.demoKeys !== null);
       if (isPage) return this.#send(visit, HTML, pageOf({ ...content, dataset: datasetOf(metadata) }));
       return this.#send(visit, JSON_TEXT, metadataText(metadata));
@@ -388,7 +394,7 @@ class PublicAddress {
     if (body.length > this.#means.answerBytes) throw new Failure('BAD_USER_INPUT', TOO_LONG);
     const visitor = visitorOf(request.ip);
     const { operationName, note } = document;
-    const heading = headingOf(document, variables);
+    const heading = headingOf(document, variables, this.#means.countryName);
     const { width, isBare, hasTips, theme } = look;
     const from = `${base}/c/${besidePage(document, given)('')}`;
     const asked =
@@ -446,7 +452,7 @@ function contentOf(
   { document, given, variables, look: { theme } }: Visit,
   { facts, warnings }: Drawing,
   base: string,
-  script: string,
+  { script, countryName }: Pick<PageMeans, 'script' | 'countryName'>,
   attribution: NamedSource,
 ) {
   const beside = besidePage(document, given);
@@ -455,7 +461,7 @@ function contentOf(
   const ofTheme = theme === (document.theme ?? 'auto') ? '' : `theme=${theme}`;
   return {
     name: document.name,
-    title: headingOf(document, variables) ?? facts?.title ?? nameInWords(document.name),
+    title: headingOf(document, variables, countryName) ?? facts?.title ?? nameInWords(document.name),
     description: document.description,
     note: document.note,
     facts,
@@ -467,6 +473,7 @@ function contentOf(
     forms,
     parameters: parametersInWords(document),
     countries: countryChoiceOf(document, variables, joined(given, ofTheme)),
+    countryName,
     url,
     imageUrl: `${base}/c/${beside('png')}`,
     oembedUrl: `${base}/oembed?url=${encodeURIComponent(url)}`,

@@ -1,6 +1,7 @@
 /** The countries of a page, for its reader to choose others: a form that needs no script. */
 import { COVERED_COUNTRIES, escaped } from '../../plugin/index.ts';
-import { countryName, type PublicDocument } from './public-documents.ts';
+import type { CountryNames } from './country-names.ts';
+import type { PublicDocument } from './public-documents.ts';
 
 export interface CountryChoice {
   /** Of the variable that takes them. */
@@ -39,7 +40,7 @@ export function countryChoiceOf(
 }
 
 /** @param action relative address of the page, without parameters */
-export function countryForm(choice: CountryChoice, action: string): string {
+export function countryForm(choice: CountryChoice, action: string, countryName: CountryNames): string {
   const { name, isList, isRequired, chosen, kept } = choice;
   const byName = [...COVERED_COUNTRIES]
     .map((code) => [code, countryName(code)] as const)

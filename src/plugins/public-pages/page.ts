@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Drawing, escaped, FRAME, frameOf } from '../../plugin/index.ts';
 import { type NamedSource, nameAndPage } from './attribution.ts';
 import { type CountryChoice, countryForm } from './country-choice.ts';
+import type { CountryNames } from './country-names.ts';
 
 type PictureFacts = NonNullable<Drawing['facts']>;
 
@@ -90,6 +91,7 @@ export interface PageContent {
   readonly parameters: readonly string[];
   /** Null where the operation takes no countries. */
   readonly countries: CountryChoice | null;
+  readonly countryName: CountryNames;
   readonly url: string;
   /** Picture for link previews. */
   readonly imageUrl: string;
@@ -176,7 +178,7 @@ export function pageOf(parts: PageContent): string {
         ]
       : pictured(facts, parts)),
     ...warnings.map((warning) => `<p>${escaped(warning)}</p>`),
-    ...(countries === null ? [] : [countryForm(countries, parts.name)]),
+    ...(countries === null ? [] : [countryForm(countries, parts.name, parts.countryName)]),
     `<nav aria-label="Data">${links.join(' ')} ${link(beside(''), 'This picture by itself')}</nav>`,
     '<details><summary>Parameters of this address</summary>',
     ...parameters.map((words) => `<p>${escaped(words)}</p>`),

@@ -11,6 +11,7 @@ import {
   type PluginServices,
   presentKind,
 } from '../../plugin/index.ts';
+import type { CountryNames } from './country-names.ts';
 import type { Disk } from './disk.ts';
 
 export type PictureLook = DrawingOrder['look'];
@@ -328,6 +329,7 @@ export function nameInWords(name: string): string {
 export function headingOf(
   { title, variables }: Pick<PublicDocument, 'title' | 'variables'>,
   given: Readonly<Record<string, unknown>>,
+  countryName: CountryNames,
 ): string | null {
   if (title === null) return null;
   const heading = title.replaceAll(/\$(\w+)/g, (written, name) => {
@@ -340,13 +342,6 @@ export function headingOf(
   });
   // HTML and oEmbed's readers take no control characters.
   return excerpt(heading.replace(/\p{Cc}+/gu, ' '), MAX_HEADING);
-}
-
-const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
-
-/** In English; the code itself if it is that of no country. */
-export function countryName(code: string): string {
-  return /^[a-z]{2}$/i.test(code) ? (countryNames.of(code.toUpperCase()) ?? code) : code;
 }
 
 export function parametersInWords({ variables }: PublicDocument): readonly string[] {

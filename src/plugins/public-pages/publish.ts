@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type CommandHost, excerpt, frameOf } from '../../plugin/index.ts';
 import { checkedPage } from './checked-page.ts';
+import { countryNames } from './country-names.ts';
 import { addPage, type PageFiles, pageFiles, readPages, removePage } from './page-files.ts';
 import {
   documentIdOf,
@@ -127,13 +128,14 @@ async function publish(
     throw host.error(error.message);
   });
   const address = addressOf(name, url);
+  const heading = headingOf(page, {}, await countryNames(disk)) ?? name;
   return [
     `${name} is public under the issued key ${key} (${files.published}). ${price}`,
     ...(isSandbox ? [] : missingIn(host.env, key)),
     '',
     address,
     '',
-    frameOf(address, headingOf(page, {}) ?? name, new URL('frames.js', address).href),
+    frameOf(address, heading, new URL('frames.js', address).href),
   ].join('\n');
 }
 

@@ -10,6 +10,7 @@ import {
   statusOfError,
 } from '../../plugin/index.ts';
 import { checkedPage } from './checked-page.ts';
+import type { CountryNames } from './country-names.ts';
 import type { Disk } from './disk.ts';
 import { isOfOwnPage, ownOrigin } from './own-address.ts';
 import { addPage, type PageFiles, PageRefusal, publisherOf, readPages, removePage } from './page-files.ts';
@@ -37,7 +38,11 @@ interface Publishing {
   readonly files: PageFiles;
   /** Names of issued keys; null over the sandbox, where each demo key will do. */
   readonly publishers: readonly string[] | null;
-  readonly served: { look(): Promise<void>; current(): ReadonlyMap<string, PublicDocument> };
+  readonly served: {
+    look(): Promise<void>;
+    current(): ReadonlyMap<string, PublicDocument>;
+    readonly countryName: CountryNames;
+  };
 }
 
 /**
@@ -104,7 +109,7 @@ export function publishingRoutes(
       throw new Error(`The page ${name} is not served, since ${files.published} has an error.`);
     }
     reply.code(201);
-    return { name, title: headingOf(page, {}), price };
+    return { name, title: headingOf(page, {}, served.countryName), price };
   });
   app.delete<{ Params: { name: string } }>('/c/:name', async (request, reply) => {
     const { name } = request.params;

@@ -81,7 +81,7 @@ const plain = (name: string) =>
     .replace(/[^a-z]+/g, ' ')
     .trim();
 
-/** Names of the service that browsers have others for: a country has one name in all pictures. */
+/** Names of the service that browsers and Node have others for: a country has one name in all pictures, pages and titles. */
 const OWN_NAMES: Readonly<Record<string, string>> = {
   CD: 'DR Congo',
   CG: 'Congo',
