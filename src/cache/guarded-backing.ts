@@ -73,6 +73,8 @@ interface Bounded {
   readonly ms: number;
 }
 
+export type GuardedAdapter = ReturnType<typeof guardedBacking>['adapter'];
+
 /**
  * Keeps the troubles of a store from its callers: a read or write that fails or takes too long is a miss; after some
  * failures in a row the store isn't asked for a while; and the beginning and the end of an outage are reported.

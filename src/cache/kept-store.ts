@@ -38,9 +38,6 @@ export async function openKeptStore(url: string, timeoutMs: number): Promise<Kep
   return openFile(path === IN_MEMORY ? path : `${path}.keys`);
 }
 
-/** Milliseconds that work waits for another process that has locked the file. */
-const PATIENCE_MS = 1_000;
-
 const TABLES = `
     CREATE TABLE IF NOT EXISTS versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS keys (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -49,9 +46,9 @@ const TABLES = `
 
 /** @throws Error for the operator, if there is no room for the file */
 async function openFile(path: string): Promise<KeptStore> {
-  const { loadSqlite, SqliteFile, withRoom } = await import('./sqlite-file.ts');
+  const { SqliteFile, withRoom } = await import('./sqlite-file.ts');
   const tables = COUNTS_TABLE + TABLES;
-  const file = new SqliteFile(await loadSqlite(), { path, tables, patienceMs: PATIENCE_MS });
+  const file = new SqliteFile({ path, name: 'issued keys', tables });
   const getText = file.prepare('SELECT text FROM keys WHERE name = ?');
   const allTexts = file.prepare('SELECT text FROM keys');
   const setText = file.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');

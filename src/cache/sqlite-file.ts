@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const IN_MEMORY = ':memory:';
@@ -23,51 +23,43 @@ const FILE_ENDINGS = ['', '-wal', '-shm'];
 /** Only the owner may read data that was fetched with a key. */
 const MODE = 0o600;
 
+const PATIENCE_MS = 1_000;
+
 /** Milliseconds between tries to use a locked file, the last one again and again. */
 const BUSY_PAUSES_MS = [1, 2, 5, 10, 20] as const;
 
-/**
- * Loads Node's own library only if it is used, since it announces itself as experimental.
- * @returns a function that opens a file which several processes of one user may write
- */
-export async function loadSqlite(): Promise<(path: string, busyTimeoutMs: number) => DatabaseSync> {
-  const { DatabaseSync: Database } = await import('node:sqlite');
-  return (path, busyTimeoutMs) => {
-    makePrivate(path);
-    const db = new Database(path);
-    orClose(db, () => db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL;`));
-    return db;
-  };
-}
-
-interface FileOptions {
+export interface FileOptions {
   readonly path: string;
+  /** What the file is of, for words about it: `cache`. */
+  readonly name: string;
   /** SQL that creates the tables which aren't there. */
   readonly tables: string;
-  /** Milliseconds that work waits for other processes. */
-  readonly patienceMs: number;
-  /** Called with the error of a damaged file that was set aside; left out if none may be. */
-  readonly onSetAside?: (error: Error) => void;
-  /** Called if the file was deleted or replaced. */
-  readonly onLost?: () => void;
-  /** Called if another file is open in the place of one that was lost. */
-  readonly onAnother?: () => void;
+  /** Of the tables: a file of another version is refused. Left out, any is taken. */
+  readonly version?: number | undefined;
+  /** Milliseconds that work waits for other processes; left out, a second. */
+  readonly patienceMs?: number;
+  /** Told of a file that was lost, or was damaged and is set aside; left out if none may be set aside. */
+  readonly onError?: ((error: Error) => void) | undefined;
 }
 
 /**
- * A file of SQLite that may be deleted, replaced or damaged while it is open: then another one takes its place, since that
- * is the one that other processes go on with.
+ * A file of SQLite, for its owner alone, that several processes may write. It may be deleted, replaced or damaged while it is
+ * open: then another one takes its place, since that is the one that other processes go on with. Node's library announces
+ * itself as experimental, so this module is loaded by `import()`, with the first file.
  */
 export class SqliteFile {
-  readonly #openDatabase: Awaited<ReturnType<typeof loadSqlite>>;
   readonly #options: FileOptions;
   readonly #onOpen: ((db: DatabaseSync) => void)[] = [];
+  /** Called if another file is open in the place of one that was lost. */
+  readonly onAnother: (() => void)[] = [];
   #db: DatabaseSync | null = null;
   #inode = 0;
   #opens = 0;
+  readonly #usedBytes = this.prepare(
+    'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+  );
 
-  constructor(openDatabase: Awaited<ReturnType<typeof loadSqlite>>, options: FileOptions) {
-    this.#openDatabase = openDatabase;
+  constructor(options: FileOptions) {
     this.#options = options;
   }
 
@@ -85,16 +77,27 @@ export class SqliteFile {
     return this.#db !== null && inodeOf(this.#options.path) === this.#inode;
   }
 
-  /** Returns a statement of whichever file is open when it runs; before the first one is. */
+  /** Bytes that tables take, of which the file may have more. */
+  get bytes(): number {
+    return Number(this.#usedBytes.get()?.used);
+  }
+
+  /** Returns a statement of whichever file is open when it runs: to open one for which it makes no sense fails. */
   prepare(sql: string) {
     let statement!: StatementSync;
-    this.#onOpen.push((db) => {
+    const prepareIn = (db: DatabaseSync) => {
       statement = db.prepare(sql);
-    });
+    };
+    this.#onOpen.push(prepareIn);
+    if (this.#db !== null) prepareIn(this.#db);
+    const current = () => {
+      if (!this.isOpen) this.open();
+      return statement;
+    };
     return {
-      get: (...values: SQLInputValue[]) => statement.get(...values),
-      all: (...values: SQLInputValue[]) => statement.all(...values),
-      run: (...values: SQLInputValue[]) => void statement.run(...values),
+      get: (...values: SQLInputValue[]) => current().get(...values),
+      all: (...values: SQLInputValue[]) => current().all(...values),
+      run: (...values: SQLInputValue[]) => current().run(...values),
     };
   }
 
@@ -103,17 +106,16 @@ export class SqliteFile {
    * @throws if that isn't possible
    */
   open(): DatabaseSync {
-    const { path, onAnother, onSetAside } = this.#options;
     try {
       this.#db = this.#opened();
     } catch (error) {
-      if (!isDamage(error) || onSetAside === undefined) throw error;
-      onSetAside(setAside(path, error));
+      if (!this.#maySetAside(error)) throw error;
+      this.#setAside(error);
       this.#db = this.#opened();
     }
-    this.#inode = inodeOf(path);
+    this.#inode = inodeOf(this.#options.path);
     this.#opens += 1;
-    if (this.#opens > 1) onAnother?.();
+    if (this.#opens > 1) for (const tell of this.onAnother) tell();
     return this.#db;
   }
 
@@ -133,23 +135,34 @@ export class SqliteFile {
   }
 
   #opened(): DatabaseSync {
-    const { path, patienceMs, tables } = this.#options;
-    const db = this.#openDatabase(path, patienceMs);
-    return orClose(db, () => {
+    const { path, patienceMs = PATIENCE_MS, tables } = this.#options;
+    makePrivate(path);
+    const db = new DatabaseSync(path);
+    try {
+      db.exec(`PRAGMA busy_timeout = ${patienceMs}; PRAGMA journal_mode = WAL;`);
+      const found = Number(db.prepare('PRAGMA user_version').get()?.user_version);
+      const { version = found } = this.#options;
+      if (found !== 0 && found !== version)
+        throw new Error(`it is of version ${found}, and this program reads version ${version}`);
       db.exec(tables);
+      if (found !== version) db.exec(`PRAGMA user_version = ${version};`);
       for (const prepare of this.#onOpen) prepare(db);
       // SQLite's own wait would block the event loop, unlike that of `work`.
       db.exec('PRAGMA busy_timeout = 0;');
       return db;
-    });
+    } catch (error) {
+      db.close();
+      throw error;
+    }
   }
 
   #withFile<T>(work: (db: DatabaseSync) => T): Promise<T> {
-    const { patienceMs, onLost } = this.#options;
+    const { path, name, patienceMs = PATIENCE_MS, onError } = this.#options;
     return onceUnlocked(() => {
       if (this.isOpen && !this.isThere) {
         this.close();
-        onLost?.();
+        const words = `The file of the ${name} (${path}) was deleted or replaced. Another one is used from now on.`;
+        onError?.(new Error(words));
       }
       const db = this.#db ?? this.open();
       try {
@@ -161,37 +174,38 @@ export class SqliteFile {
   }
 
   /**
-   * Opens another file if work has shown that this one is damaged, or has lost a table.
+   * Opens another file if work has shown that this one is damaged, or has lost a table. Tables of a version make sense only
+   * together: a single one is not made anew.
    * @throws the error of the work if it shows neither
    */
   #openAnother(error: unknown): DatabaseSync {
-    const { path, onSetAside } = this.#options;
-    const isDamaged = isDamage(error) && onSetAside !== undefined;
-    if (!isDamaged && !lacksTable(error)) throw error;
+    const { path, version } = this.#options;
+    const isDamaged = this.#maySetAside(error);
+    if (!isDamaged && (version !== undefined || !lacksTable(error))) throw error;
     this.close();
     // Another process may have been faster.
-    if (isDamaged && inodeOf(path) === this.#inode) onSetAside(setAside(path, error));
+    if (isDamaged && inodeOf(path) === this.#inode) this.#setAside(error);
     return this.open();
   }
-}
 
-/** Closes the database if the work fails. */
-function orClose<T>(db: DatabaseSync, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    db.close();
-    throw error;
+  #maySetAside(error: unknown): boolean {
+    return DAMAGE.has(codeOf(error)) && this.#options.onError !== undefined;
+  }
+
+  /** Moves a damaged file out of the way, and says so. */
+  #setAside(damage: unknown): void {
+    const { path, name, onError } = this.#options;
+    const aside = `${path}.damaged-${Date.now()}`;
+    for (const ending of FILE_ENDINGS)
+      if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
+    const words = `The file of the ${name} was damaged. It is set aside as ${aside}.`;
+    onError?.(new Error(words, { cause: damage }));
   }
 }
 
 /** Returns SQLite's code of an error, without its details, which the higher bits hold; 0 if it is none of SQLite's. */
 function codeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-}
-
-function isDamage(error: unknown): boolean {
-  return DAMAGE.has(codeOf(error));
 }
 
 function lacksTable(error: unknown): boolean {
@@ -227,13 +241,6 @@ function makePrivate(path: string): void {
 
 function inodeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
-}
-
-/** Moves a damaged file out of the way; returns an error that says so. */
-function setAside(path: string, damage: unknown): Error {
-  const aside = `${path}.damaged-${Date.now()}`;
-  for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
-  return new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage });
 }
 
 /**

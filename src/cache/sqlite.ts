@@ -3,7 +3,7 @@ import { messageOf } from '../shared/errors.ts';
 import type { Adapter, Backing, OnError, Peek } from './backing.ts';
 import { COUNTS_TABLE, countsInFile } from './counts.ts';
 import { countersOver } from './shared-counters.ts';
-import { isPassing, loadSqlite, SqliteFile } from './sqlite-file.ts';
+import { isPassing, SqliteFile } from './sqlite-file.ts';
 import type { Leases } from './store.ts';
 
 /** Milliseconds that work waits for another process. */
@@ -38,20 +38,7 @@ export async function openSqlite(
   onError: OnError,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<Backing> {
-  const listeners: (() => void)[] = [];
-  const file = new SqliteFile(await loadSqlite(), {
-    path,
-    tables: TABLES,
-    patienceMs: PATIENCE_MS,
-    onSetAside: onError,
-    onLost() {
-      const words = `The file of the cache (${path}) was deleted or replaced. Another one is used from now on.`;
-      onError(new Error(words));
-    },
-    onAnother() {
-      for (const listener of listeners) listener();
-    },
-  });
+  const file = new SqliteFile({ path, name: 'cache', tables: TABLES, patienceMs: PATIENCE_MS, onError });
   const { read, write, clear, first } = entriesIn(file, mostBytes);
   const adapter: Adapter = {
     getMany: (keys) => file.work(() => read(keys)),
@@ -64,7 +51,7 @@ export async function openSqlite(
     leases: leasesIn(file),
     clear: (prefix) => file.work(() => clear(prefix)),
     first: (name, value) => file.work(() => first(name, value)),
-    onReturn: (listener) => void listeners.push(listener),
+    onReturn: (listener) => void file.onAnother.push(listener),
     close: async () => file.close(),
   } satisfies Backing;
   try {
@@ -93,27 +80,22 @@ function entriesIn(file: SqliteFile, mostBytes: number) {
     const byKey = new Map(rows.map(({ key, value }) => [key, value]));
     return keys.map((key) => byKey.get(key));
   };
-  const usedBytes = file.prepare(
-    'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
-  );
   const evict = file.prepare(
     'DELETE FROM entries WHERE key IN (SELECT key FROM entries ORDER BY expires LIMIT (SELECT count(*) / 10 + 1 FROM entries))',
   );
-  const isFull = () => mostBytes < Number.POSITIVE_INFINITY && Number(usedBytes.get()?.used) > mostBytes;
-  const sweep = () => {
-    sweepEntries.run(Date.now());
-    sweepLeases.run(Date.now());
-  };
   let writes = 0;
   return {
     read,
     write(entries: Parameters<Backing['adapter']['setMany']>[0]): void {
       for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
-      if (isFull()) evict.run();
-      if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
+      if (mostBytes < Number.POSITIVE_INFINITY && file.bytes > mostBytes) evict.run();
+      if (writes % WRITES_BETWEEN_SWEEPS === 0) {
+        sweepEntries.run(Date.now());
+        sweepLeases.run(Date.now());
+      }
       writes += 1;
     },
-    clear: (prefix: string) => clear.run(prefix, `${prefix}\u{10ffff}`),
+    clear: (prefix: string) => void clear.run(prefix, `${prefix}\u{10ffff}`),
     first(name: string, value: string): string {
       const first = () => firstOf.get(name)?.value;
       if (first() === undefined) setFirst.run(name, value);

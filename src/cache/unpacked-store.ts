@@ -2,6 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeyvStorageEntry } from 'keyv';
 import { isObject, parseExactly } from '../shared/exact-json.ts';
 import type { Peek } from './backing.ts';
+import type { GuardedAdapter } from './guarded-backing.ts';
 import { BoundedCache, roughBytes } from './lru.ts';
 
 /** Characters below which a string is not worth compressing. */
@@ -49,21 +50,13 @@ function instantOf(envelope: unknown): number {
   return Math.max(0, ...instants.map((instant) => (typeof instant === 'number' ? instant : 0)));
 }
 
-/** A store of texts. */
-interface Texts {
-  /** Null if the store can't be read. */
-  getMany(keys: string[]): Promise<readonly unknown[] | null>;
-  /** False if the store could not take the texts. */
-  setMany(entries: KeyvStorageEntry[]): Promise<boolean>;
-}
-
 /**
  * Keeps envelopes as texts in a store of another process, as Keyv's adapter. The last envelope of each key is cached in
  * this process, so that a text that hasn't changed is not decompressed, parsed and decoded again; while the store fails,
  * they stand in for it. Envelopes are shared: readers must not change them. What the store has not taken is served from
  * here until it has taken it, or has something later.
  */
-export function unpackedStore(store: Texts, maxBytes: number, peek?: Peek) {
+export function unpackedStore(store: GuardedAdapter, maxBytes: number, peek?: Peek) {
   const cache = new BoundedCache<CachedString>(
     maxBytes,
     ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSqlite } from '../cache/sqlite-file.ts';
 import { packing } from '../cache/unpacked-store.ts';
 import type { Config } from '../config/config.ts';
 import { createGateway } from '../gateway/gateway.ts';
@@ -61,8 +60,8 @@ export async function openRecording(
 const inNameOf = (authorization: string) => ({ owns: () => true, exchange: () => ({ authorization }) });
 
 async function valuesIn(path: string): Promise<readonly RecordedValue[]> {
-  const open = await loadSqlite();
-  const db = open(path, 0);
+  const { DatabaseSync } = await import('node:sqlite');
+  const db = new DatabaseSync(path);
   try {
     const byName = new Map<string, unknown>();
     for (const { key, value } of db.prepare('SELECT key, value FROM entries').all()) {

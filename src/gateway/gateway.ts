@@ -194,5 +194,18 @@ function hostOf(
       const { openKeptStore } = await import('../cache/kept-store.ts');
       return openKeptStore(config.cacheUrl, config.cacheTimeoutMs);
     },
+    async openDatabase(given) {
+      const { SqliteFile } = await import('../cache/sqlite-file.ts');
+      const file = new SqliteFile({ ...given, onError: (error) => observer.problem(error, given.name) });
+      file.open();
+      return {
+        prepare: (sql) => file.prepare(sql),
+        atOnce: (work) => file.atOnce(work),
+        get bytes() {
+          return file.bytes;
+        },
+        close: () => file.close(),
+      };
+    },
   };
 }

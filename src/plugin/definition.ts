@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Count } from '../cache/counts.ts';
 import type { KeptStore } from '../cache/kept-store.ts';
+import type { FileOptions, SqliteFile } from '../cache/sqlite-file.ts';
 import type { SettingsOwner } from '../config/config.ts';
 import type { MemoryOwner } from '../config/memory-budget.ts';
 import type { Subscriptions } from '../graphql/live/subscribing.ts';
@@ -248,6 +249,14 @@ export interface PluginHost {
    * @throws Error for the operator, if it can't be opened
    */
   openStore(): Promise<KeptStore>;
+  /**
+   * Opens a file of SQLite for tables of the plugin's own. If it is lost or damaged, another one takes its place, and the log
+   * says so by its name. The plugin closes it.
+   * @throws Error if it can't be opened, or another version has written it
+   */
+  openDatabase(
+    file: Pick<FileOptions, 'path' | 'name' | 'tables' | 'version'>,
+  ): Promise<Pick<SqliteFile, 'prepare' | 'atOnce' | 'bytes' | 'close'>>;
   /** Makes an error of the settings, whose message the operator reads without a stack; with it, the start ends. */
   settingsError(message: string, options?: ErrorOptions): Error;
 }

@@ -3,12 +3,13 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Gateway } from '../gateway/gateway.ts';
 import { refusalTypeFor } from '../graphql/request/accept.ts';
 import { ACCEPT_QUERY } from '../graphql/request/apollo.ts';
+import { refusalOf } from '../graphql/request/refusals.ts';
 import { type GatewayRequest, methodAnswered } from '../graphql/request/requests.ts';
 import { type GatewayResponse, refusalBody, type WrittenBody } from '../graphql/request/responses.ts';
 import { billIn } from '../graphql/request/upstream-bill.ts';
 import { openBill } from '../service/bill.ts';
 import type { PromiseOrValue } from '../shared/async/promises.ts';
-import { errorBody, excerpt, type FailureCode, type FailureFields } from '../shared/errors.ts';
+import { errorBody, excerpt, type FailureCode } from '../shared/errors.ts';
 import { isDeepJson, TOO_DEEP } from '../shared/exact-json.ts';
 import { addVary, compressionFor, sendBody, sendNotModified } from './bodies.ts';
 import { type AnswerSending, flat, headError, hijacked, SHUTTING_DOWN } from './http.ts';
@@ -39,13 +40,12 @@ export function readAsGraphql(app: FastifyInstance, options: GraphqlRouteOptions
 
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method === 'QUERY') reply.header(...ACCEPT_QUERY);
-    if (course.isDraining) {
-      const { code, message, fields } = SHUTTING_DOWN;
-      return void refuse(request, reply, 503, code, message, fields);
-    }
+    const { headers, id: requestId } = request;
+    if (course.isDraining)
+      return sendAnswer(request, reply, refusalOf(SHUTTING_DOWN, { headers, requestId }), options);
     const error = headError(request.raw);
     if (error !== null) return void refuse(request, reply, error.status, error.code, error.message);
-    const refusal = gateway.refuseUnread(request.headers, request.id);
+    const refusal = gateway.refuseUnread(headers, requestId);
     if (refusal === null) done();
     else sendAnswer(request, reply, refusal, options);
   });
@@ -250,10 +250,8 @@ export function refuse(
   status: number,
   code: FailureCode | 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
   message: string,
-  { retryAfterSeconds }: FailureFields = {},
 ): FastifyReply {
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   addVary(reply, 'Authorization');
   // An internal error may follow calls that nobody has counted.
   const bodyOf = status === 500 ? errorBody : refusalBody;
@@ -261,5 +259,5 @@ export function refuse(
     .code(status)
     .header('content-type', refusalTypeFor(request.headers.accept ?? ''))
     .header('cache-control', 'no-store')
-    .send(bodyOf(code, message, { retryAfterSeconds, requestId: request.id }));
+    .send(bodyOf(code, message, { requestId: request.id }));
 }

@@ -75,10 +75,7 @@ export function secondsUntil(untilMs: number, nowMs: number): number | null {
 }
 
 /** Null if no error names a time. */
-export function earliestRetry(
-  errors: readonly Pick<GraphQLFormattedError, 'extensions'>[],
-  nowMs: number,
-): number | null {
+export function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
   const times = errors.flatMap(({ extensions }) => {
     const time = extensions?.retryAt ?? extensions?.resetsAt;
     return (time == null ? null : timeIn(String(time)))?.firstMs ?? [];

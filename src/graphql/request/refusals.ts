@@ -28,7 +28,7 @@ export function refusalOf(
     ['vary', 'Authorization, Origin'],
   ]);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
-  const { retryAfterSeconds = earliestRetry([{ extensions: { ...fields } }], nowMs) } = fields;
+  const { retryAfterSeconds = earliestRetry([{ message, extensions }], nowMs) } = fields;
   if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
   return { status, headers, body: refusalBody(code, message, extensions) };
 }

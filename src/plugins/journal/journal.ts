@@ -1,5 +1,4 @@
-import type { FieldPair, Turns } from '../../plugin/index.ts';
-import type { JournalFile } from './journal-file.ts';
+import type { FieldPair, PluginHost, Turns } from '../../plugin/index.ts';
 import { ALL_YEARS, figureName, isAllYears, type PairSight, type SeenFigure } from './sights.ts';
 
 /**
@@ -59,15 +58,49 @@ interface Sighted {
   readonly sights: readonly PairSight[];
 }
 
+export type JournalFile = Awaited<ReturnType<PluginHost['openDatabase']>>;
+
+const statementsIn = (file: JournalFile) => ({
+  pair: file.prepare(
+    'SELECT id, seen_ms AS seenMs, latest_ms AS latestMs, all_ms AS allMs FROM pairs WHERE owner = ? AND country = ? AND metric = ?',
+  ),
+  addPair: file.prepare('INSERT INTO pairs (owner, country, metric, seen_ms) VALUES (?, ?, ?, ?)'),
+  see: file.prepare('UPDATE pairs SET seen_ms = ?, latest_ms = ?, all_ms = ? WHERE id = ?'),
+  oldestPair: file.prepare('SELECT id FROM pairs ORDER BY seen_ms, id LIMIT 1'),
+  dropPair: file.prepare('DELETE FROM pairs WHERE id = ?'),
+  state: file.prepare('SELECT * FROM states WHERE id = ?'),
+  currentStates: file.prepare('SELECT * FROM states WHERE pair = ? AND to_ms IS NULL'),
+  statesAsOf: file.prepare('SELECT * FROM states WHERE pair = ? AND from_ms <= ? AND coalesce(to_ms, ?) > ?'),
+  addState: file.prepare(
+    'INSERT INTO states (pair, year, period, as_of, place, source, state, retrieved, from_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  ),
+  end: file.prepare('UPDATE states SET to_ms = ? WHERE id = ?'),
+  dropStates: file.prepare('DELETE FROM states WHERE pair = ?'),
+  dropEnded: file.prepare('DELETE FROM states WHERE to_ms <= ?'),
+  revisions: file.prepare(
+    'SELECT id, at_ms, before, after FROM revisions WHERE pair = ? AND at_ms >= ? ORDER BY at_ms DESC, id DESC LIMIT ?',
+  ),
+  addRevision: file.prepare('INSERT INTO revisions (pair, at_ms, before, after) VALUES (?, ?, ?, ?)'),
+  lastOfOldest: file.prepare(
+    'SELECT max(at_ms) AS at_ms FROM (SELECT at_ms FROM revisions ORDER BY at_ms LIMIT ?)',
+  ),
+  dropRevisions: file.prepare('DELETE FROM revisions WHERE at_ms <= ?'),
+  dropped: file.prepare('SELECT max(at_ms) AS at_ms FROM dropped'),
+  forgetDropped: file.prepare('DELETE FROM dropped'),
+  noteDropped: file.prepare('INSERT INTO dropped VALUES (?)'),
+});
+
 /** The states of figures over time, by the key that has seen them. */
 export class Journal {
   readonly #file: JournalFile;
+  readonly #sql: ReturnType<typeof statementsIn>;
   readonly #mostBytes: number;
   /** Since the start of this process. */
   readonly counts = { revisions: 0, dropped: 0 };
 
   constructor(file: JournalFile, mostBytes: number) {
     this.#file = file;
+    this.#sql = statementsIn(file);
     this.#mostBytes = mostBytes;
   }
 
@@ -75,7 +108,7 @@ export class Journal {
   async record({ owner, atMs, sights }: Sighted, turns: Turns): Promise<void> {
     for (const together of slicesOf(sights)) {
       await turns.next();
-      await this.#file.write(() => {
+      await this.#file.atOnce(() => {
         for (const sight of together) this.#recordSight(owner, atMs, sight);
       });
     }
@@ -88,12 +121,7 @@ export class Journal {
   revisions(owner: string, pair: FieldPair, sinceMs: number, most: number): readonly RecordedRevision[] {
     const recorded = this.#pair(owner, pair);
     if (recorded === null) return [];
-    const rows = this.#file
-      .sql(
-        'SELECT id, at_ms, before, after FROM revisions WHERE pair = ? AND at_ms >= ? ORDER BY at_ms DESC, id DESC LIMIT ?',
-      )
-      .all(recorded.id, sinceMs, most);
-    return rows.map(({ id, at_ms, before, after }) => ({
+    return this.#sql.revisions.all(recorded.id, sinceMs, most).map(({ id, at_ms, before, after }) => ({
       countryCode: pair.countryCode,
       metricKey: pair.metricKey,
       id: Number(id),
@@ -112,15 +140,12 @@ export class Journal {
   statesAsOf(owner: string, pair: FieldPair, atMs: number): readonly RecordedState[] {
     const recorded = this.#pair(owner, pair);
     if (recorded === null) return [];
-    return this.#file
-      .sql('SELECT * FROM states WHERE pair = ? AND from_ms <= ? AND coalesce(to_ms, ?) > ?')
-      .all(recorded.id, atMs, atMs + 1, atMs)
-      .map(stateIn);
+    return this.#sql.statesAsOf.all(recorded.id, atMs, atMs + 1, atMs).map(stateIn);
   }
 
   /** The time of the last revision that was dropped; null if all are here. */
   get droppedMs(): number | null {
-    const { at_ms } = this.#file.sql('SELECT max(at_ms) AS at_ms FROM dropped').get() ?? {};
+    const { at_ms } = this.#sql.dropped.get() ?? {};
     return at_ms == null ? null : Number(at_ms);
   }
 
@@ -128,10 +153,7 @@ export class Journal {
     const { id, seenMs, latestMs, allMs } = this.#pair(owner, sight) ?? this.#addPair(owner, sight, atMs);
     // The clock of another process may be ahead.
     const nowMs = Math.max(atMs, seenMs);
-    const current = this.#file
-      .sql('SELECT * FROM states WHERE pair = ? AND to_ms IS NULL')
-      .all(id)
-      .map(stateIn);
+    const current = this.#sql.currentStates.all(id).map(stateIn);
     const { revised, added, gone } = differenceBetween(current, sight);
     const lastYear = current.reduce((most, { year }) => Math.max(most, year), ALL_YEARS.from);
     for (const { before, after } of revised) {
@@ -154,51 +176,37 @@ export class Journal {
     const isKnownBetter = newLatestMs !== latestMs || newAllMs !== allMs;
     const isChanged = revised.length + added.length + gone.length > 0;
     if (!isKnownBetter && !isChanged && nowMs - seenMs < SEEN_AGAIN_MS) return;
-    this.#file
-      .sql('UPDATE pairs SET seen_ms = ?, latest_ms = ?, all_ms = ? WHERE id = ?')
-      .run(nowMs, newLatestMs, newAllMs, id);
+    this.#sql.see.run(nowMs, newLatestMs, newAllMs, id);
   }
 
   #pair(owner: string, { countryCode, metricKey }: FieldPair): RecordedPair | null {
-    const row = this.#file
-      .sql(
-        'SELECT id, seen_ms AS seenMs, latest_ms AS latestMs, all_ms AS allMs FROM pairs WHERE owner = ? AND country = ? AND metric = ?',
-      )
-      .get(owner, countryCode, metricKey);
+    const row = this.#sql.pair.get(owner, countryCode, metricKey);
     return (row as RecordedPair | undefined) ?? null;
   }
 
   #addPair(owner: string, { countryCode, metricKey }: FieldPair, atMs: number): RecordedPair {
-    const { lastInsertRowid } = this.#file
-      .sql('INSERT INTO pairs (owner, country, metric, seen_ms) VALUES (?, ?, ?, ?)')
-      .run(owner, countryCode, metricKey, atMs);
+    const { lastInsertRowid } = this.#sql.addPair.run(owner, countryCode, metricKey, atMs);
     return { id: Number(lastInsertRowid), seenMs: atMs, latestMs: null, allMs: null };
   }
 
   #state(id: unknown): RecordedState | null {
     if (id === null) return null;
-    const row = this.#file.sql('SELECT * FROM states WHERE id = ?').get(Number(id));
+    const row = this.#sql.state.get(Number(id));
     return row === undefined ? null : stateIn(row);
   }
 
   #addState(pair: number, atMs: number, figure: SeenFigure): number {
     const { year, period, asOfPeriod, locationName, source, state, retrievedAt } = figure;
-    const { lastInsertRowid } = this.#file
-      .sql(
-        'INSERT INTO states (pair, year, period, as_of, place, source, state, retrieved, from_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      )
-      .run(pair, year, period, asOfPeriod, locationName, source, state, retrievedAt, atMs);
-    return Number(lastInsertRowid);
+    const place = [pair, year, period, asOfPeriod, locationName, source] as const;
+    return Number(this.#sql.addState.run(...place, state, retrievedAt, atMs).lastInsertRowid);
   }
 
   #end({ id }: RecordedState, atMs: number): void {
-    this.#file.sql('UPDATE states SET to_ms = ? WHERE id = ?').run(atMs, id);
+    this.#sql.end.run(atMs, id);
   }
 
   #addRevision(pair: number, atMs: number, before: number | null, after: number | null): void {
-    this.#file
-      .sql('INSERT INTO revisions (pair, at_ms, before, after) VALUES (?, ?, ?, ?)')
-      .run(pair, atMs, before, after);
+    this.#sql.addRevision.run(pair, atMs, before, after);
     this.counts.revisions += 1;
   }
 
@@ -206,7 +214,7 @@ export class Journal {
   async #drop(turns: Turns): Promise<boolean> {
     for (;;) {
       await turns.next();
-      const dropped = await this.#file.write(() => this.#dropRevisions() || this.#dropPair());
+      const dropped = await this.#file.atOnce(() => this.#dropRevisions() || this.#dropPair());
       this.counts.dropped += dropped;
       if (dropped === 0) return false;
       if (this.#file.bytes <= this.#mostBytes * SHARE_KEPT) return true;
@@ -214,23 +222,20 @@ export class Journal {
   }
 
   #dropRevisions(): number {
-    const { at_ms: untilMs } =
-      this.#file
-        .sql('SELECT max(at_ms) AS at_ms FROM (SELECT at_ms FROM revisions ORDER BY at_ms LIMIT ?)')
-        .get(REVISIONS_DROPPED) ?? {};
+    const { at_ms: untilMs } = this.#sql.lastOfOldest.get(REVISIONS_DROPPED) ?? {};
     if (untilMs == null) return 0;
-    const { changes } = this.#file.sql('DELETE FROM revisions WHERE at_ms <= ?').run(untilMs);
-    this.#file.sql('DELETE FROM states WHERE to_ms <= ?').run(untilMs);
-    this.#file.sql('DELETE FROM dropped').run();
-    this.#file.sql('INSERT INTO dropped VALUES (?)').run(untilMs);
+    const { changes } = this.#sql.dropRevisions.run(untilMs);
+    this.#sql.dropEnded.run(untilMs);
+    this.#sql.forgetDropped.run();
+    this.#sql.noteDropped.run(untilMs);
     return Number(changes);
   }
 
   #dropPair(): number {
-    const { id } = this.#file.sql('SELECT id FROM pairs ORDER BY seen_ms, id LIMIT 1').get() ?? {};
+    const { id } = this.#sql.oldestPair.get() ?? {};
     if (id === undefined) return 0;
-    const { changes } = this.#file.sql('DELETE FROM states WHERE pair = ?').run(Number(id));
-    this.#file.sql('DELETE FROM pairs WHERE id = ?').run(Number(id));
+    const { changes } = this.#sql.dropStates.run(id);
+    this.#sql.dropPair.run(id);
     return Number(changes) + 1;
   }
 }

@@ -43,7 +43,7 @@ export const journal = definePlugin({
     }
     const { openJournal } = await import('./recorded.ts');
     try {
-      return openJournal(path, mb, days, host);
+      return await openJournal(path, mb, days, host);
     } catch (error) {
       const words = `JOURNAL_FILE: ${path} can't hold the journal: ${messageOf(error)}`;
       throw host.settingsError(words, { cause: error });

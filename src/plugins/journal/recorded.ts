@@ -1,7 +1,6 @@
 import type { Plugin, PluginHost, StartedServices } from '../../plugin/index.ts';
 import { ANEW, askedAgain, LATELY } from './asked-again.ts';
 import { FIGURE_TABLES, Journal } from './journal.ts';
-import { JournalFile } from './journal-file.ts';
 import { createReading } from './readings.ts';
 import { Recorder } from './recorder.ts';
 import { partOver } from './resolvers.ts';
@@ -13,11 +12,18 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Of the journal, for snapshots. */
 const SNAPSHOT_SHARE = 0.5;
 
-/** @throws Error if the file can't be opened */
-export function openJournal(path: string, mb: number, snapshotDays: number, host: PluginHost): Plugin {
-  const tables = FIGURE_TABLES + SNAPSHOT_TABLES;
-  const file = new JournalFile(path, tables, (words) => host.problem(new Error(words), 'journal'));
-  file.open();
+/** Of the tables. */
+const VERSION = 1;
+
+/** @throws Error if the file can't be opened, or another version has written it */
+export async function openJournal(
+  path: string,
+  mb: number,
+  snapshotDays: number,
+  host: PluginHost,
+): Promise<Plugin> {
+  const tables = `PRAGMA synchronous = NORMAL; ${FIGURE_TABLES} ${SNAPSHOT_TABLES}`;
+  const file = await host.openDatabase({ path, name: 'journal', tables, version: VERSION });
   const mostBytes = mb * BYTES_PER_MB;
   const journal = new Journal(file, mostBytes);
   const snapshots = new Snapshots(file, mostBytes * SNAPSHOT_SHARE, snapshotDays * DAY_MS);

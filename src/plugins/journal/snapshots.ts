@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JournalFile } from './journal-file.ts';
+import type { JournalFile } from './journal.ts';
 
 /** Times are milliseconds since the epoch. The data stands last, so that the rest is read without it. */
 export const SNAPSHOT_TABLES = `
@@ -25,9 +25,25 @@ export interface Snapshot {
   readonly extensions: string;
 }
 
+const statementsIn = (file: JournalFile) => ({
+  add: file.prepare('INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)'),
+  read: file.prepare(
+    'SELECT holder, operation, data, extensions FROM snapshots WHERE token = ? AND at_ms >= ?',
+  ),
+  expire: file.prepare('DELETE FROM snapshots WHERE at_ms < ?'),
+  bytes: file.prepare('SELECT total(bytes) AS bytes FROM snapshots'),
+  largestHolder: file.prepare(
+    'SELECT holder FROM snapshots GROUP BY holder ORDER BY sum(bytes) DESC, holder LIMIT 1',
+  ),
+  dropOldest: file.prepare(
+    'DELETE FROM snapshots WHERE token = (SELECT token FROM snapshots WHERE holder = ? ORDER BY at_ms LIMIT 1)',
+  ),
+});
+
 /** Answers that are kept for so long, in a share of the journal. */
 export class Snapshots {
   readonly #file: JournalFile;
+  readonly #sql: ReturnType<typeof statementsIn>;
   readonly #mostBytes: number;
   readonly #keptMs: number;
   /** Bytes of the data of one answer. */
@@ -35,6 +51,7 @@ export class Snapshots {
 
   constructor(file: JournalFile, mostBytes: number, keptMs: number) {
     this.#file = file;
+    this.#sql = statementsIn(file);
     this.#mostBytes = mostBytes;
     this.#keptMs = keptMs;
     this.mostBytesOfOne = Math.min(mostBytes, MOST_SNAPSHOT_BYTES);
@@ -46,11 +63,9 @@ export class Snapshots {
    */
   put({ holder, operation, data, extensions }: Snapshot, nowMs: number): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    return this.#file.write(() => {
-      this.#file.sql('DELETE FROM snapshots WHERE at_ms < ?').run(nowMs - this.#keptMs);
-      this.#file
-        .sql('INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)')
-        .run(token, holder, operation, nowMs, data.length, extensions, data);
+    return this.#file.atOnce(() => {
+      this.#sql.expire.run(nowMs - this.#keptMs);
+      this.#sql.add.run(token, holder, operation, nowMs, data.length, extensions, data);
       while (this.bytes > this.#mostBytes) this.#dropOne();
       return token;
     });
@@ -58,25 +73,16 @@ export class Snapshots {
 
   /** Null if there is none, or it has expired. */
   get(token: string, nowMs: number): Snapshot | null {
-    const row = this.#file
-      .sql('SELECT holder, operation, data, extensions FROM snapshots WHERE token = ? AND at_ms >= ?')
-      .get(token, nowMs - this.#keptMs);
+    const row = this.#sql.read.get(token, nowMs - this.#keptMs);
     return (row as Snapshot | undefined) ?? null;
   }
 
   get bytes(): number {
-    return Number(this.#file.sql('SELECT total(bytes) AS bytes FROM snapshots').get()?.bytes);
+    return Number(this.#sql.bytes.get()?.bytes);
   }
 
   #dropOne(): void {
-    const { holder } =
-      this.#file
-        .sql('SELECT holder FROM snapshots GROUP BY holder ORDER BY sum(bytes) DESC, holder LIMIT 1')
-        .get() ?? {};
-    this.#file
-      .sql(
-        'DELETE FROM snapshots WHERE token = (SELECT token FROM snapshots WHERE holder = ? ORDER BY at_ms LIMIT 1)',
-      )
-      .run(String(holder));
+    const { holder } = this.#sql.largestHolder.get() ?? {};
+    this.#sql.dropOldest.run(String(holder));
   }
 }

@@ -86,6 +86,8 @@ it('a damaged journal is set aside, and one that was deleted begins anew', async
   await program.look();
   expect((await program.read(revisionsOf())).data.revisions).toEqual([]);
   expect((await program.read(asOf(program.ago(0)))).data.country.figureAsOf).toMatchObject({ value: 2 });
+  const words = `The file of the journal (${folder.file}) was deleted or replaced.`;
+  expect(program.problems.map(String)).toEqual([expect.any(String), expect.stringContaining(words)]);
 });
 
 it('a file that can hold no journal ends the start with the setting', async () => {
