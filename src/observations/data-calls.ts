@@ -240,8 +240,8 @@ export function createDataCalls(parts: DataCallParts) {
     const { limitParam, limit, defaultRows } = learned.facts();
     if (limitParam === 'accepted') return limit;
     if (!mayTry || limitParam === 'refused') return undefined;
-    const isKnown = ({ countryCode: code, metricKey: key }: Pair) =>
-      years === null ? learned.hasSeriesRows(code, key) : learned.hasRowsWithin(code, key, widened(years));
+    const isKnown = ({ countryCode, metricKey }: Pair) =>
+      learned.hasRowsWithin(countryCode, metricKey, years && widened(years));
     const rows = mode === 'latest' ? cellsOf(rectangle) : expectedRows(rectangle, rowsOf);
     const mayBeLong = rows >= defaultRows || (mode === 'series' && !pairsOf(rectangle).every(isKnown));
     return mayBeLong ? limit : undefined;

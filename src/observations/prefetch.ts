@@ -109,7 +109,8 @@ export function goingAlong(
 ): readonly Demand[] {
   const { learned, overfetchRows } = planning;
   const usable = candidates.filter(
-    ({ mode, countryCode, metricKey }) => mode === 'latest' || learned.hasSeriesRows(countryCode, metricKey),
+    ({ mode, countryCode, metricKey }) =>
+      mode === 'latest' || learned.hasRowsWithin(countryCode, metricKey, null),
   );
   if (usable.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);

@@ -12,9 +12,9 @@ import {
   type Task,
 } from './called.ts';
 import { type Rows, sentOf } from './data-calls.ts';
-import { cellsOf, keyOfPair, type Pair, pairKey, pairsOf, type RowsOf, widened } from './planner/demand.ts';
+import { cellsOf, keyOfPair, type Pair, pairKey, pairsOf, type RowsOf } from './planner/demand.ts';
 import { HIGHEST_LIMIT, type Learned, mayNameYears } from './planner/learned.ts';
-import { inWhole, oneRow } from './planner/modes.ts';
+import { expectedOf, inWhole } from './planner/modes.ts';
 import { putInOrder } from './planner/newest.ts';
 import { type Cut, fetchByYears, type SentRows, sentRows, totalBeyond } from './series-by-years.ts';
 
@@ -158,8 +158,8 @@ function rowsByTotal(
   const { groups, years } = answer;
   const came: RowsOf = (code, key) => sentOf(groups, pairKey(code, key));
   const left = pairsOf(task.rectangle).filter((pair) => !whole.has(keyOfPair(pair)));
-  const rowsOf = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
-  const expected: RowsOf = task.mode === 'latest' ? oneRow : (code, key) => Math.max(1, rowsOf(code, key));
+  const rowsOf = expectedOf({ mode: task.mode, years }, learned);
+  const expected: RowsOf = (code, key) => Math.max(1, rowsOf(code, key));
   const rowsLeft = total - rowsIn(answer, whole);
   const expectedInAll = rowsOver(left, expected);
   const shareOf: RowsOf = (code, key) => (expected(code, key) * rowsLeft) / expectedInAll;

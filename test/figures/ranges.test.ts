@@ -76,7 +76,7 @@ describe('some years of many series', () => {
       TABLE.countryCodes.flatMap(() => [0, 1].map(() => ({ years: RANGE, rows: 35 }))),
     );
     expect(learned.facts().yearsParam).toBe('accepted');
-    expect(learned.hasSeriesRows('AA', 'metric_0')).toBe(false);
+    expect(learned.hasRowsWithin('AA', 'metric_0', null)).toBe(false);
   });
 
   it('some years of many series come whole from a service that leaves out the last year named', async () => {

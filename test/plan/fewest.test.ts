@@ -7,7 +7,7 @@ import { Dice } from '../execution/dice.ts';
 const LIMITS = { maxRows: 100, maxCodes: 10, maxAddress: 6_000 };
 
 function fewestCalls(demands: readonly Demand[], rowsOf: RowsOf): number {
-  const fewest = createFewestCalls(LIMITS, rowsOf, () => rowsOf);
+  const fewest = createFewestCalls(LIMITS, () => rowsOf);
   for (const demand of demands) fewest.add(demand);
   return fewest.calls();
 }
@@ -27,11 +27,7 @@ it.each<[string, number, Parameters<typeof table>]>([
 });
 
 it('the fewest calls count a figure once, and latest figures not beside series, which may hold them', () => {
-  const fewest = createFewestCalls(
-    LIMITS,
-    () => 60,
-    () => () => 60,
-  );
+  const fewest = createFewestCalls(LIMITS, () => () => 60);
   for (let time = 0; time < 3; time += 1) fewest.add(demandFor('series', 'KE', 'a'));
   expect([fewest.figures(), fewest.calls()]).toEqual([1, 1]);
   for (const demand of table('latest', 9, 9)) fewest.add(demand);

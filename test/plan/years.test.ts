@@ -3,6 +3,7 @@ import {
   covers,
   type Demand,
   demandFor,
+  type Mode,
   spanOf,
   wholeOf,
   widened,
@@ -25,11 +26,15 @@ function twenty(range: YearRange | null, from = 0, metricKey = 'm') {
 /** A plan as ranges by their names, and how many pairs each kind has. */
 function plan(demands: readonly Demand[], learned = createLearned()) {
   const planning = { learned, codesPerCall: 250, overfetchRows: 500 };
-  const { latest, series, ranges } = taken(planningModes(demands, planning));
+  const groups = taken(planningModes(demands, planning));
+  const pairsOf = (wanted: Mode) =>
+    groups.flatMap(({ mode, years, pairs }) => (mode === wanted && years === null ? pairs : []));
   return {
-    latest: latest.length,
-    series: series.length,
-    ranges: ranges.map(({ years, pairs }) => [years.from, years.to, pairs.length]),
+    latest: pairsOf('latest').length,
+    series: pairsOf('series').length,
+    ranges: groups.flatMap(({ years, pairs }) =>
+      years === null ? [] : [[years.from, years.to, pairs.length]],
+    ),
   };
 }
 

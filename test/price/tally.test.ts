@@ -12,11 +12,7 @@ function tallyOf(ceilings: Partial<Parameters<typeof openTally>[0]> = {}) {
     isExplained: false,
     isProven: true,
     isCertain: true,
-    fewest: createFewestCalls(
-      LIMITS,
-      () => 77,
-      () => () => 77,
-    ),
+    fewest: createFewestCalls(LIMITS, () => () => 77),
     dearest: (route) => `field of ${route}`,
     ...ceilings,
   });

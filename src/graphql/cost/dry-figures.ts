@@ -77,7 +77,7 @@ function countedStage(next: FetchBatch, { learned, isDeriving, tally }: DryTerms
     mode === 'series' &&
     years === null &&
     learned.facts().totals === 'true' &&
-    learned.hasSeriesRows(countryCode, metricKey);
+    learned.hasRowsWithin(countryCode, metricKey, null);
   return async (demands, sending, listener) => {
     // If several figures match, the service is asked for the latest one, which no plan shows.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.doubt();

@@ -45,8 +45,7 @@ export async function runDry(
   const { planning, cache } = parts.figures;
   const isExpected = supposition.supposed === 'expected';
   const learned = frozen(planning.learned, isExpected ? 'untold' : 'unknown');
-  const countFewest = () =>
-    createFewestCalls(limitsOf({ ...planning, learned }), learned.seriesRows, learned.rowsWithin);
+  const countFewest = () => createFewestCalls(limitsOf({ ...planning, learned }), learned.rowsWithin);
   const { isOpenEnded, isDeriving, asksBelowRecords } = certaintyOf(plan, variables);
   const tally = openTally({
     limit: parts.maxUpstreamCalls,

@@ -7,8 +7,7 @@ import type { CoverLimits } from '../../observations/planner/grid.ts';
  */
 export function createFewestCalls(
   { maxRows, maxCodes }: CoverLimits,
-  seriesRows: RowsOf,
-  rowsWithin: (years: YearRange) => RowsOf,
+  rowsWithin: (years: YearRange | null) => RowsOf,
 ) {
   /** Rows by figure; for a series, the most that one demand takes of it. */
   const counted = new Map<string, number>();
@@ -31,9 +30,8 @@ export function createFewestCalls(
       if (before !== undefined && mode === 'latest') return;
       countryCodes.add(countryCode);
       metricKeys.add(metricKey);
-      const rowsOf = years === null ? seriesRows : rowsWithin(years);
       // A pair beyond the limit is a call of its own.
-      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsOf(countryCode, metricKey));
+      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsWithin(years)(countryCode, metricKey));
       counted.set(key, Math.max(rows, before ?? 0));
       if (mode === 'latest') latest += 1;
       else series += Math.max(0, rows - (before ?? 0));

@@ -33,8 +33,9 @@ export function createSupposedService(
 
   /** Years in which the pair has figures, so that the fields below them are resolved as well; null for any. */
   function yearsOf(code: string, key: string): readonly number[] | null {
-    const isKnownEmpty = learned.hasSeriesRows(code, key) && learned.seriesRows(code, key) === 0;
-    return isExpected && !isKnownEmpty ? (yearsDemanded.get(pairKey(code, key)) ?? null) : [];
+    return isExpected && learned.seriesRows(code, key) > 0
+      ? (yearsDemanded.get(pairKey(code, key)) ?? null)
+      : [];
   }
 
   function supposedBody({ route, target }: Call, tenant: Tenant): unknown {

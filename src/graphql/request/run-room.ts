@@ -89,7 +89,6 @@ class RunRoom {
 
   #rowsOf({ mode, countryCode, metricKey, years }: Demand): number {
     if (mode === 'latest') return 1;
-    const { seriesRows, rowsWithin } = this.#learned;
-    return (years === null ? seriesRows : rowsWithin(years))(countryCode, metricKey);
+    return this.#learned.rowsWithin(years)(countryCode, metricKey);
   }
 }

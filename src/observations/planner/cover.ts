@@ -40,8 +40,8 @@ export function coverWithin(
   return rectangles.length <= mostCalls ? rectangles : null;
 }
 
-/** Pairs that are read in one step. */
-const STEP_PAIRS = 512;
+/** Pairs that are gone through in one step. */
+export const STEP_PAIRS = 512;
 
 /** As {@link cover}, in steps, since thousands of pairs take long. */
 export function* covering(

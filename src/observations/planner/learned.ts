@@ -145,9 +145,6 @@ export function createLearned() {
       return figuredPair;
     },
     seriesRows,
-    hasSeriesRows(countryCode: string, metricKey: string): boolean {
-      return byPair.has(pairKey(countryCode, metricKey));
-    },
     learnSeries(countryCode: string, metricKey: string, rows: number, span: Span | null = null): void {
       const key = pairKey(countryCode, metricKey);
       const rowCount = byPair.get(key);
@@ -161,7 +158,9 @@ export function createLearned() {
       metric.rows += rows - (rowCount ?? 0);
       byMetric.set(metricKey, metric);
     },
-    rowsWithin(years: YearRange): RowsOf {
+    /** Expected rows of some years, or of whole series. */
+    rowsWithin(years: YearRange | null): RowsOf {
+      if (years === null) return seriesRows;
       const name = nameOfYears(years);
       return (countryCode, metricKey) => {
         const key = pairKey(countryCode, metricKey);
@@ -172,8 +171,10 @@ export function createLearned() {
         return Math.ceil(seriesRows(countryCode, metricKey) * share);
       };
     },
-    hasRowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean {
+    /** True if answers have shown them. */
+    hasRowsWithin(countryCode: string, metricKey: string, years: YearRange | null): boolean {
       const key = pairKey(countryCode, metricKey);
+      if (years === null) return byPair.has(key);
       return spans.has(key) || byPair.get(key) === 0 || ranges.get(key)?.name === nameOfYears(years);
     },
     /** Only the last range of a pair is noted. */

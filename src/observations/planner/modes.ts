@@ -1,6 +1,6 @@
 import type { PromiseOrValue } from '../../shared/async/promises.ts';
 import { type Job, type Steps, taken, timeSliced, yieldToEventLoop } from '../../shared/async/turns.ts';
-import { cover, covering, coverWithin, expectedRows } from './cover.ts';
+import { covering, coverWithin, expectedRows, STEP_PAIRS } from './cover.ts';
 import {
   covers,
   type Demand,
@@ -17,7 +17,7 @@ import {
   type YearRange,
 } from './demand.ts';
 import type { CoverLimits } from './grid.ts';
-import { type Facts, type Learned, mayNameYears } from './learned.ts';
+import { type Learned, mayNameYears } from './learned.ts';
 
 /*
  * Latest figures and series can't share a call, but a series includes its latest figure, and its ranges of years. So
@@ -25,34 +25,58 @@ import { type Facts, type Learned, mayNameYears } from './learned.ts';
  * calls (`cover.ts`).
  */
 
-interface ModePlan {
-  /** Pairs to ask for with `latest=true`. */
-  readonly latest: readonly Pair[];
-  /** Asked for whole: their latest figures and ranges are taken from the series. */
-  readonly series: readonly Pair[];
-  readonly ranges: readonly RangePlan[];
-}
-
-interface RangePlan {
-  readonly years: YearRange;
+/** Pairs that a call may ask for together. */
+interface Group {
+  readonly mode: Mode;
+  /** Null for all years. */
+  readonly years: YearRange | null;
   readonly pairs: readonly Pair[];
 }
 
-interface ModeLimits extends CoverLimits {
-  /** Rows that a merged plan may bring beyond those of separate calls. */
-  readonly overfetchRows: number;
+/** Groups whose calls answer all demands: a series stands for its latest figure, and for its ranges. */
+type DemandPlan = readonly Group[];
+
+function asLatest(pairs: readonly Pair[]): Group {
+  return { mode: 'latest', years: null, pairs };
+}
+
+function asSeries(pairs: readonly Pair[], years: YearRange | null = null): Group {
+  return { mode: 'series', years, pairs };
+}
+
+/** A group with the rows to plan its calls by. */
+export interface PlanPart extends Group {
+  readonly rowsOf: RowsOf;
+}
+
+/** The latest figure of a pair is one row. */
+export const oneRow: RowsOf = () => 1;
+
+/** Rows that a group's calls bring, as far as answers have shown. */
+export function expectedOf({ mode, years }: Omit<Group, 'pairs'>, learned: Learned): RowsOf {
+  return mode === 'latest' ? oneRow : learned.rowsWithin(years && widened(years));
+}
+
+function* counting(parts: readonly PlanPart[], limits: CoverLimits): Steps<Estimate> {
+  let [calls, rows] = [0, 0];
+  for (const { pairs, rowsOf } of parts)
+    for (const rectangle of yield* covering(pairs, limits, rowsOf)) {
+      calls += 1;
+      rows += expectedRows(rectangle, rowsOf);
+    }
+  return { calls, rows };
 }
 
 /** Beyond this number of pairs, calls are estimated from rows alone, since covering them takes long. */
 const MANY = 250;
 
-function* countingCalls({ pairs, rowsOf }: PlanPart, limits: CoverLimits): Steps<number> {
-  if (pairs.length > MANY) return leastCalls({ pairs, rowsOf }, limits);
-  return (yield* covering(pairs, limits, rowsOf)).length;
+function* countingCalls(part: PlanPart, limits: CoverLimits): Steps<number> {
+  const { pairs, rowsOf } = part;
+  return pairs.length > MANY ? leastCalls(part, limits) : (yield* covering(pairs, limits, rowsOf)).length;
 }
 
 /** By rows alone, of a pair as many as a call brings. */
-function leastCalls({ pairs, rowsOf }: Pick<PlanPart, 'pairs' | 'rowsOf'>, { maxRows }: CoverLimits): number {
+function leastCalls({ pairs, rowsOf }: PlanPart, { maxRows }: CoverLimits): number {
   const rows = pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rowsOf(countryCode, metricKey)));
   return Math.ceil(sum(rows) / maxRows);
 }
@@ -98,68 +122,35 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
 }
 
 /** All ranges by their common span, so that they share calls, or each by itself. */
-function groupings(ranges: readonly RangeOfPair[], others: ModePlan): readonly ModePlan[] {
+function groupings(ranges: readonly RangeOfPair[], others: DemandPlan): readonly DemandPlan[] {
   const byName = Map.groupBy(ranges, ({ years }) => nameOfYears(years));
-  const planOf = (years: YearRange, some: readonly RangeOfPair[]) => ({
-    years,
-    pairs: some.map(({ pair }) => pair),
-  });
-  const apart = [...byName.values()].map((some) => planOf((some[0] as RangeOfPair).years, some));
+  const groupOf = (years: YearRange, some: readonly RangeOfPair[]) =>
+    asSeries(
+      some.map(({ pair }) => pair),
+      years,
+    );
+  const apart = [...byName.values()].map((some) => groupOf((some[0] as RangeOfPair).years, some));
   const span = spanOf(ranges.map(({ years }) => years));
-  const together = byName.size === 1 || span === null ? [] : [[planOf(span, ranges)]];
-  return [...together, apart].map((grouped) => ({ ...others, ranges: grouped }));
+  const together = byName.size === 1 || span === null ? [] : [[groupOf(span, ranges)]];
+  return [...together, apart].map((groups) => [...others, ...groups]);
 }
 
 /** Apart, or everything as series. */
 function* choosingWhole(
-  wanted: { readonly latest: ReadonlyMap<string, Pair>; readonly series: ReadonlyMap<string, Pair> },
-  limits: ModeLimits,
-  seriesRows: RowsOf,
-): Steps<ModePlan> {
+  wanted: Pick<WantedPairs, 'latest' | 'series'>,
+  planning: Planning,
+): Steps<DemandPlan> {
   const series = [...wanted.series.values()];
   const latest = [...wanted.latest].flatMap(([key, pair]) => (wanted.series.has(key) ? [] : [pair]));
-  const apart: ModePlan = { latest, series, ranges: [] };
-  if (latest.length === 0 || series.length === 0) return apart;
-
-  const together: ModePlan = { latest: [], series: [...series, ...latest], ranges: [] };
-  const latestCover = yield* covering(apart.latest, limits, oneRow);
-  const seriesCover = yield* covering(apart.series, limits, seriesRows);
-  const togetherCover = yield* covering(together.series, limits, seriesRows);
-  const rowsApart =
-    sum(latestCover.map((r) => expectedRows(r, oneRow))) +
-    sum(seriesCover.map((r) => expectedRows(r, seriesRows)));
-  const rowsTogether = sum(togetherCover.map((r) => expectedRows(r, seriesRows)));
-  const isCheaper = togetherCover.length < latestCover.length + seriesCover.length;
-  return isCheaper && rowsTogether - rowsApart <= limits.overfetchRows ? together : apart;
+  const apart = [asLatest(latest), asSeries(series)].filter(({ pairs }) => pairs.length > 0);
+  if (apart.length < 2) return apart;
+  const together = [asSeries([...series, ...latest])];
+  const partOf = (group: Group): PlanPart => ({ ...group, rowsOf: expectedOf(group, planning.learned) });
+  const costApart = yield* counting(apart.map(partOf), limitsOf(planning));
+  const costTogether = yield* counting(together.map(partOf), limitsOf(planning));
+  const isCheaper = costTogether.calls < costApart.calls;
+  return isCheaper && costTogether.rows - costApart.rows <= planning.overfetchRows ? together : apart;
 }
-
-export interface PlanPart {
-  readonly mode: Mode;
-  /** Null for all years. */
-  readonly years: YearRange | null;
-  readonly pairs: readonly Pair[];
-  readonly rowsOf: RowsOf;
-}
-
-/** One part for each mode and range of years, none of them empty. */
-function partsOf(
-  { latest, series, ranges }: ModePlan,
-  seriesRows: (pairs: readonly Pair[]) => RowsOf,
-  rowsWithin: (years: YearRange, pairs: readonly Pair[]) => RowsOf,
-): PlanPart[] {
-  const parts: PlanPart[] = [];
-  if (latest.length > 0) parts.push({ mode: 'latest', years: null, pairs: latest, rowsOf: oneRow });
-  if (series.length > 0) {
-    parts.push({ mode: 'series', years: null, pairs: series, rowsOf: seriesRows(series) });
-  }
-  for (const { years, pairs } of ranges) {
-    parts.push({ mode: 'series', years, pairs, rowsOf: rowsWithin(years, pairs) });
-  }
-  return parts;
-}
-
-/** The latest figure of a pair is one row. */
-export const oneRow: RowsOf = () => 1;
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
@@ -179,27 +170,24 @@ export function limitsOf({ learned, codesPerCall }: Planning): CoverLimits {
 }
 
 /**
- * Plans which demands to ask for as latest, as series, or within some years, in steps: for thousands of demands each
- * takes milliseconds. Latest figures and series can't share a call, but a series includes its latest figure: all
- * become series if that takes fewer calls, within the budget of unwanted rows. Ranges are asked for as such only if
- * they take fewer calls than whole series, which cache better.
+ * Plans in steps, since thousands of demands take milliseconds each time. All become series if that takes fewer calls,
+ * within the budget of unwanted rows. Ranges are asked for as such only if they take fewer calls than whole series,
+ * which cache better.
  */
-export function* planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
+export function* planningModes(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
+  if (demands.every(({ mode }) => mode === 'latest')) return [asLatest(demands)];
   const { learned } = planning;
-  const { seriesRows } = learned;
-  const limits = { ...limitsOf(planning), overfetchRows: planning.overfetchRows };
   const wanted = wantedOf(demands);
   const all = new Map(wanted.series);
   for (const [key, { pair }] of wanted.ranges) all.set(key, pair);
-  const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
+  const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, planning);
   if (wanted.ranges.size === 0 || !mayNameYears(learned.facts())) return whole;
 
-  const alternative = yield* choosingWhole(wanted, limits, seriesRows);
-  const rowsWithin = (years: YearRange) => learned.rowsWithin(widened(years));
+  const others = yield* choosingWhole(wanted, planning);
+  const limits = limitsOf(planning);
   let [best, fewest] = [whole, Number.POSITIVE_INFINITY];
-  for (const plan of [...groupings([...wanted.ranges.values()], alternative), whole]) {
-    const parts = partsOf(plan, () => seriesRows, rowsWithin);
+  for (const plan of [...groupings([...wanted.ranges.values()], others), whole]) {
+    const parts = plan.map((group) => ({ ...group, rowsOf: expectedOf(group, learned) }));
     // Whole series may take as many. Long ones are expensive to count.
     const most = plan === whole ? fewest : fewest - 1;
     if (sum(parts.map((part) => leastCalls(part, limits))) > most) continue;
@@ -210,9 +198,6 @@ export function* planningModes(demands: readonly Demand[], planning: Planning): 
   return best;
 }
 
-/** Pairs that are shared out in one step. */
-const STEP_PAIRS = 512;
-
 const LONG_PLAN = 1_000;
 
 /** Many demands are planned in turns of their own. Latest figures alone need no planning. */
@@ -221,8 +206,7 @@ export function planOf(
   demands: readonly Demand[],
   planning: Planning,
 ): PromiseOrValue<readonly PlanPart[]> {
-  if (demands.every(({ mode }) => mode === 'latest'))
-    return [{ mode: 'latest', years: null, pairs: demands, rowsOf: oneRow }];
+  if (demands.every(({ mode }) => mode === 'latest')) return [{ ...asLatest(demands), rowsOf: oneRow }];
   const plan = () => timeSliced(job, planningParts(demands, planning));
   return demands.length > LONG_PLAN ? betweenTurns(job, plan) : plan();
 }
@@ -241,8 +225,12 @@ export async function rangesOf(
   planning: Planning,
 ): Promise<(demand: Demand) => boolean> {
   if (demands.every(({ years }) => years === null)) return () => false;
-  const { ranges } = await timeSliced(job, planningModes(demands, planning));
-  const byPair = new Map(ranges.flatMap(({ pairs, years }) => pairs.map((pair) => [keyOfPair(pair), years])));
+  const plan = await timeSliced(job, planningModes(demands, planning));
+  const byPair = new Map(
+    plan.flatMap(({ pairs, years }) =>
+      years === null ? [] : pairs.map((pair) => [keyOfPair(pair), years] as const),
+    ),
+  );
   return (demand) => {
     const years = byPair.get(keyOfPair(demand));
     return years !== undefined && demand.years !== null && covers(years, demand.years);
@@ -250,12 +238,8 @@ export async function rangesOf(
 }
 
 function* planningParts(demands: readonly Demand[], planning: Planning): Steps<readonly PlanPart[]> {
-  const { learned } = planning;
-  return partsOf(
-    yield* planningModes(demands, planning),
-    (pairs) => hopefulRows(pairs, learned),
-    (years, pairs) => hopefulRowsWithin(years, pairs, learned),
-  );
+  const plan = yield* planningModes(demands, planning);
+  return plan.map((group) => ({ ...group, rowsOf: hopefulRows(group, planning.learned) }));
 }
 
 interface Share {
@@ -304,35 +288,22 @@ interface Estimate {
 }
 
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
-  const limits = limitsOf(planning);
-  const parts = taken(planningParts(demands, planning));
-  const total = { calls: 0, rows: 0 };
-  for (const { pairs, rowsOf } of parts) add(total, cover(pairs, limits, rowsOf), rowsOf);
-  return total;
+  return taken(counting(taken(planningParts(demands, planning)), limitsOf(planning)));
 }
 
 /** Often decided early, by rows or by a single call. */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
   const limits = limitsOf(planning);
-  const parts = taken(planningParts(demands, planning));
-  const total = { calls: 0, rows: 0 };
-  for (const { pairs, rowsOf } of parts) {
+  let [calls, rows] = [0, 0];
+  for (const { pairs, rowsOf } of taken(planningParts(demands, planning))) {
     const ownRows = sum(pairs.map(({ countryCode, metricKey }) => rowsOf(countryCode, metricKey)));
-    if (total.rows + ownRows > most.rows) return false;
-    const rectangles = coverWithin(most.calls - total.calls, pairs, limits, rowsOf);
+    if (rows + ownRows > most.rows) return false;
+    const rectangles = coverWithin(most.calls - calls, pairs, limits, rowsOf);
     if (rectangles === null) return false;
-    add(total, rectangles, rowsOf);
+    calls += rectangles.length;
+    rows += sum(rectangles.map((rectangle) => expectedRows(rectangle, rowsOf)));
   }
-  return total.rows <= most.rows;
-}
-
-function add(
-  total: { -readonly [Part in keyof Estimate]: number },
-  rectangles: readonly Rectangle[],
-  rowsOf: RowsOf,
-): void {
-  total.calls += rectangles.length;
-  for (const rectangle of rectangles) total.rows += expectedRows(rectangle, rowsOf);
+  return rows <= most.rows;
 }
 
 /**
@@ -340,8 +311,14 @@ function add(
  * the rest takes, and the rows that came are kept, so it takes as many calls as with known lengths. Only without
  * totals is a guess needed.
  */
-function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
-  return hopeful(wanted, learned.facts(), learned.seriesRows, learned.hasSeriesRows);
+function hopefulRows(group: Group, learned: Learned): RowsOf {
+  const { mode, years, pairs } = group;
+  const rowsOf = expectedOf(group, learned);
+  if (mode === 'latest' || learned.facts().totals === 'untold') return rowsOf;
+  const keys = new Set(pairs.map(keyOfPair));
+  const asked = years && widened(years);
+  return (code, metric) =>
+    keys.has(pairKey(code, metric)) && !learned.hasRowsWithin(code, metric, asked) ? 1 : rowsOf(code, metric);
 }
 
 /** For whole series in place of some years. */
@@ -349,24 +326,5 @@ export function inWhole(
   pairs: readonly Pair[],
   { learned }: Planning,
 ): { readonly years: null; readonly rowsOf: RowsOf } {
-  return { years: null, rowsOf: hopefulRows(pairs, learned) };
-}
-
-function hopefulRowsWithin(years: YearRange, wanted: readonly Pair[], learned: Learned): RowsOf {
-  const asked = widened(years);
-  return hopeful(wanted, learned.facts(), learned.rowsWithin(asked), (c, m) =>
-    learned.hasRowsWithin(c, m, asked),
-  );
-}
-
-function hopeful(
-  wanted: readonly Pair[],
-  { totals }: Readonly<Facts>,
-  expected: RowsOf,
-  knows: (countryCode: string, metricKey: string) => boolean,
-): RowsOf {
-  if (totals === 'untold') return expected;
-  const keys = new Set(wanted.map(keyOfPair));
-  return (code, metric) =>
-    keys.has(pairKey(code, metric)) && !knows(code, metric) ? 1 : expected(code, metric);
+  return { years: null, rowsOf: hopefulRows(asSeries(pairs), learned) };
 }
