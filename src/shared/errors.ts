@@ -48,6 +48,8 @@ export interface FailureFields {
   readonly retryable?: boolean | undefined;
   /** A command that would fetch what isn't cached. */
   readonly command?: string | undefined;
+  /** The earliest time of which a journal can tell what was asked; null if there is none. */
+  readonly recordedSince?: string | null | undefined;
   /** The path to the most expensive field of an operation, such as `countries.observations`. */
   readonly field?: string | undefined;
 }

@@ -100,6 +100,8 @@ export interface ErrorExtensions {
   readonly total?: number;
   readonly planned?: number;
   readonly limit?: number;
+  /** The earliest time of which a journal can tell what was asked, ISO 8601, UTC; null if there is none. */
+  readonly recordedSince?: string | null;
 }
 
 /** An error of an answer, as GraphQL clients hand it on. */

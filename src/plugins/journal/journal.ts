@@ -71,6 +71,9 @@ const statementsIn = (file: JournalFile) => ({
   state: file.prepare('SELECT * FROM states WHERE id = ?'),
   currentStates: file.prepare('SELECT * FROM states WHERE pair = ? AND to_ms IS NULL'),
   statesAsOf: file.prepare('SELECT * FROM states WHERE pair = ? AND from_ms <= ? AND coalesce(to_ms, ?) > ?'),
+  firstOfYear: file.prepare(
+    'SELECT min(from_ms) AS from_ms FROM states WHERE pair = ? AND year = ? AND place IS NULL AND coalesce(to_ms, ?) > ?',
+  ),
   addState: file.prepare(
     'INSERT INTO states (pair, year, period, as_of, place, source, state, retrieved, from_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   ),
@@ -134,6 +137,14 @@ export class Journal {
   /** Since when the latest figure of a pair is known, and all of them; null for never. */
   knownSince(owner: string, pair: FieldPair): Pick<RecordedPair, 'latestMs' | 'allMs'> {
     return this.#pair(owner, pair) ?? { latestMs: null, allMs: null };
+  }
+
+  /** When a national figure of a year was first seen of those that were current at a time or later; null for none. */
+  seenSince(owner: string, pair: FieldPair, year: number, atMs: number): number | null {
+    const recorded = this.#pair(owner, pair);
+    if (recorded === null) return null;
+    const { from_ms } = this.#sql.firstOfYear.get(recorded.id, year, atMs + 1, atMs) ?? {};
+    return from_ms == null ? null : Number(from_ms);
   }
 
   /** The states that were current at a time, as far as the journal had seen them by then. */

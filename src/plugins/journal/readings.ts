@@ -54,7 +54,7 @@ export function createReading({ journal, recorder, now }: Means) {
     return owner;
   }
 
-  /** @throws Failure BAD_USER_INPUT for a time to come, NOT_RECORDED for one from which revisions have been dropped */
+  /** @throws Failure BAD_USER_INPUT for a time to come */
   function timeOf(asOf: string): number {
     const atMs = Date.parse(asOf);
     if (atMs > now())
@@ -62,9 +62,16 @@ export function createReading({ journal, recorder, now }: Means) {
         'BAD_USER_INPUT',
         `\`asOf\` is ${asOf}, which is yet to come: it is a time up to now.`,
       );
-    const { droppedMs } = journal;
-    if (droppedMs !== null && atMs <= droppedMs) throw notRecorded(asOf, droppedMs);
     return atMs;
+  }
+
+  /**
+   * @param knownMs since when the journal knows what is asked; null for never
+   * @throws Failure NOT_RECORDED for an earlier time, or one from which revisions have been dropped
+   */
+  function checkRecorded(asOf: string, knownMs: number | null): void {
+    const sinceMs = knownMs === null ? null : Math.max(knownMs, (journal.droppedMs ?? -1) + 1);
+    if (sinceMs === null || Date.parse(asOf) < sinceMs) throw notRecorded(asOf, sinceMs);
   }
 
   async function revisions(
@@ -104,13 +111,12 @@ export function createReading({ journal, recorder, now }: Means) {
     const owner = await ownerOf(context);
     const atMs = timeOf(asOf);
     const { latestMs, allMs } = journal.knownSince(owner, pair);
-    if (year == null && (latestMs === null || atMs < latestMs)) throw notRecorded(asOf, latestMs);
+    const ofYear = () => earlier(allMs, journal.seenSince(owner, pair, year as number, atMs));
+    checkRecorded(asOf, year == null ? latestMs : ofYear());
     const figures = journal
       .statesAsOf(owner, pair, atMs)
       .filter((state) => state.locationName === null && (year == null || state.year === year));
-    const newest = context.newest(figures.map((state) => figureIn(pair, state)));
-    if (newest === null && year != null && (allMs === null || atMs < allMs)) throw notRecorded(asOf, allMs);
-    return newest;
+    return context.newest(figures.map((state) => figureIn(pair, state)));
   }
 
   async function figuresAsOf(
@@ -121,8 +127,7 @@ export function createReading({ journal, recorder, now }: Means) {
     checkMetricKey(pair.metricKey);
     const owner = await ownerOf(context);
     const atMs = timeOf(asOf);
-    const { allMs } = journal.knownSince(owner, pair);
-    if (allMs === null || atMs < allMs) throw notRecorded(asOf, allMs);
+    checkRecorded(asOf, journal.knownSince(owner, pair).allMs);
     const states = journal.statesAsOf(owner, pair, atMs);
     context.want(states.length);
     return states
@@ -146,14 +151,20 @@ function newestFirst(revisions: readonly RecordedRevision[]): RecordedRevision[]
   return revisions.toSorted((a, b) => b.atMs - a.atMs || b.id - a.id);
 }
 
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
 function timeAt(ms: number): string {
   return new Date(ms).toISOString();
 }
 
 function notRecorded(asOf: string, sinceMs: number | null): Failure {
+  const recordedSince = sinceMs === null ? null : timeAt(sinceMs);
   const known =
-    sinceMs === null
+    recordedSince === null
       ? 'has recorded nothing of it under this key yet; it does as soon as the figures are asked for'
-      : `knows it since ${timeAt(sinceMs)}`;
-  return new Failure('NOT_RECORDED', `What was known at ${asOf} is not recorded: the journal ${known}.`);
+      : `knows it since ${recordedSince}`;
+  const words = `What was known at ${asOf} is not recorded: the journal ${known}.`;
+  return new Failure('NOT_RECORDED', words, { recordedSince });
 }

@@ -110,12 +110,19 @@ it('before the first sight of a figure, as of is an error, and never the figure 
   };
   expect((await of(program.ago(0)))[0]).toMatchObject({
     message: expect.stringContaining('has recorded nothing of it under this key yet'),
-    extensions: { code: 'NOT_RECORDED', retryable: false },
+    extensions: { code: 'NOT_RECORDED', retryable: false, recordedSince: null },
   });
   await program.look(LATEST);
-  expect((await of(program.ago(1)))[0]?.message).toContain(`knows it since ${program.ago(0)}`);
+  const seenAt = program.ago(0);
+  for (const year of [undefined, 2021]) {
+    const [error] = await of(program.ago(1), year);
+    expect(error?.message).toContain(`knows it since ${seenAt}`);
+    expect(error?.extensions.recordedSince).toBe(seenAt);
+    expect((await program.read(asOf(seenAt, year))).data.country.figureAsOf).toMatchObject({ value: 2 });
+  }
   // The latest figure proves nothing of an earlier year.
-  expect(code(await of(program.ago(0), 2020))).toEqual(['NOT_RECORDED']);
+  const [unproved] = await of(program.ago(0), 2020);
+  expect(unproved?.extensions).toMatchObject({ code: 'NOT_RECORDED', recordedSince: null });
   expect(code(await of(program.ago(-1)))).toEqual(['BAD_USER_INPUT']);
   const series = `{ country(code: "KE") { figuresAsOf(metricKey: "one", asOf: "${program.ago(0)}") { value } } }`;
   expect(code((await program.read(series)).errors)).toEqual(['NOT_RECORDED']);
