@@ -167,6 +167,12 @@ describe('countries', () => {
     expect([nameOf('EH'), codeOf('Western Sahara')]).toEqual(['Western Sahara', undefined]);
   });
 
+  it('countries take as much of the map of a globe as its projection gives them', () => {
+    const { extent } = outlines();
+    // As d3-geo has them: geoPath(geoAzimuthalEqualArea().rotate([-18, -2]).scale(1)).bounds(…).
+    expect(extent).toEqual({ width: 1.36, height: 1.24 });
+  });
+
   it.for([100, 178, 430])(
     'countries keep the points of a border or lose them together, and each its area, on a globe of %i pixels',
     (radius) => {

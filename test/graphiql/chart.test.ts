@@ -104,7 +104,9 @@ describe.skipIf(!hasChromium)('lines', () => {
     const box = await frame.locator('svg').boundingBox();
     await scene.page.mouse.move((box?.x ?? 0) + Number(x), (box?.y ?? 0) + Number(y));
     await expect.poll(() => frame.locator('.tip').isVisible()).toBe(true);
-    await expect.poll(() => frame.locator('path[data-lit]').count()).toBe(1);
+    const lit = frame.locator('path[data-lit]');
+    await expect.poll(() => lit.count()).toBe(1);
+    expect(await lit.evaluate((path) => getComputedStyle(path).strokeWidth)).toBe('2px');
 
     const [name] = await scene.page.locator('.legend option:not([disabled])').allInnerTexts();
     await scene.page.locator('.legend select').selectOption(name ?? '');

@@ -5,7 +5,7 @@ import { merge } from 'topojson-client';
 import { presimplify, sphericalTriangleArea } from 'topojson-simplify';
 import type { GeometryCollection, MultiPolygon, Polygon, Topology } from 'topojson-specification';
 import { COUNTRY_NUMBERS } from './chart/countries.ts';
-import { detailOf, LARGEST_RADIUS, leastRadius, type Position, type Rings } from './chart/detail.ts';
+import { detailOf, LARGEST_RADIUS, leastRadius, MIDDLE, type Position, type Rings } from './chart/detail.ts';
 
 /** Degree beyond which the Prince Edward Islands lie, of South Africa, further south than the continent. */
 const SOUTHERNMOST = -40;
@@ -55,7 +55,27 @@ export function outlines() {
       },
     };
   });
-  return { type: 'FeatureCollection', features };
+  return { type: 'FeatureCollection', extent: extentOf(features), features };
+}
+
+/** Size of the map of a globe with a radius of 1. */
+function extentOf(features: readonly { readonly geometry: { readonly coordinates: readonly Rings[] } }[]) {
+  const places = features.flatMap(({ geometry }) => geometry.coordinates.flat(2).map(placeOf));
+  const reach = (values: readonly number[]) =>
+    rounded(values.reduce((a, b) => Math.max(a, b)) - values.reduce((a, b) => Math.min(a, b)));
+  return { width: reach(places.map(([x]) => x)), height: reach(places.map(([, y]) => y)) };
+}
+
+/** Where the map has a point (Lambert's azimuthal projection with equal areas). */
+function placeOf([longitude, latitude]: Position): readonly [x: number, y: number] {
+  const [east, north, middle] = [longitude - MIDDLE.longitude, latitude, MIDDLE.latitude].map(
+    (degrees) => (degrees * Math.PI) / 180,
+  ) as [number, number, number];
+  const x = Math.cos(north) * Math.sin(east);
+  const y = Math.cos(middle) * Math.sin(north) - Math.sin(middle) * Math.cos(north) * Math.cos(east);
+  const towards = Math.sin(middle) * Math.sin(north) + Math.cos(middle) * Math.cos(north) * Math.cos(east);
+  const scale = Math.sqrt(2 / (1 + towards));
+  return [scale * x, scale * y];
 }
 
 /** A hundredth of a degree is about a kilometre, and less than a pixel. */

@@ -2,6 +2,8 @@ declare module 'virtual:africa' {
   /** Outlines of the 54 countries, and of Western Sahara (EH), GeoJSON. */
   export const africa: {
     readonly type: 'FeatureCollection';
+    /** Width and height of all of them on the map of a globe with a radius of 1. */
+    readonly extent: { readonly width: number; readonly height: number };
     readonly features: readonly {
       readonly type: 'Feature';
       readonly properties: {

@@ -47,11 +47,6 @@ th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-ali
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 [data-legend] { cursor: pointer; }
 [data-legend][aria-pressed="true"] { font-weight: 600; }
-path[data-lit] { stroke-width: 3; stroke-opacity: 1; fill-opacity: 0.18; }
-circle[data-lit] { opacity: 1; }
-.others [data-lit] { stroke: currentColor; stroke-width: 2; }
-svg[data-dim] path[data-line]:not([data-lit]) { stroke-opacity: 0.2; fill-opacity: 0.05; }
-svg[data-dim] circle[data-line]:not([data-lit]) { opacity: 0.2; }
 `;
 
 const NOTHING_ELSE = "default-src 'none'; base-uri 'none'";

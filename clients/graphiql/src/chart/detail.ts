@@ -6,6 +6,9 @@ export type Position = readonly [longitude: number, latitude: number, radius: nu
 /** The first ring is the outline, the others are holes. */
 export type Rings = readonly (readonly Position[])[];
 
+/** Degrees of the middle of the map, an azimuthal projection with equal areas. */
+export const MIDDLE = { longitude: 18, latitude: 2 };
+
 /** Square pixels of the triangle of a point and its neighbours from which on the point makes a difference. */
 const SEEN = 0.1;
 

@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import type { Colours } from './colours.ts';
 import { captionOf, unitInWords } from './figure-words.ts';
+import { BAND, FADED } from './opacities.ts';
 import { coloured, type Line, type LinesPicture, MAX_BANDS, type Point } from './picture.ts';
 import {
   axisWords,
@@ -19,9 +20,6 @@ import { timeTicks } from './time-axis.ts';
 
 /** Part of the width that the names beside lines may have: with less room, they are the codes of their countries. */
 const NAMES_SHARE = 0.34;
-/** Opacity of lines and their bands while another one stands out, and of their names, which are read. */
-const FADED = { line: 0.2, band: 0.05, name: 0.6 };
-const BAND = 0.18;
 const LABEL_HEIGHT = 14;
 /** Unless its labels need more. */
 const AXIS: LeftAxis = { left: 62, scale: null };

@@ -1,7 +1,7 @@
 import { africa } from 'virtual:africa';
 import * as Plot from '@observablehq/plot';
 import { nameOf } from './countries.ts';
-import { detailOf } from './detail.ts';
+import { detailOf, MIDDLE } from './detail.ts';
 import { captionOf } from './figure-words.ts';
 import type { Figure } from './figures.ts';
 import { type Box, boxAt, type Ground, overlap, placedNames } from './labels.ts';
@@ -17,8 +17,6 @@ import { NARROW } from './text-width.ts';
 const LEGEND_PART = 0.4;
 /** Pixels between the continent and the edges of its drawing. */
 const INSET = 12;
-/** Width and height of the continent and its islands, as it is projected from a globe with a radius of 1. */
-const EXTENT = { width: 1.36, height: 1.24 };
 /** Size, in pixels, of the boxes that stand for borders and coasts, which no words may cover. */
 const CELL = 4;
 
@@ -72,7 +70,12 @@ export function drawMap(picture: BarsPicture, look: Look, left = 0): Plotted {
       margin: 0,
       marginBottom,
       marginLeft: left,
-      projection: { type: 'azimuthal-equal-area', rotate: [-18, -2], domain: africa, inset: INSET },
+      projection: {
+        type: 'azimuthal-equal-area',
+        rotate: [-MIDDLE.longitude, -MIDDLE.latitude],
+        domain: africa,
+        inset: INSET,
+      },
       marks: [
         Plot.geo(unknown, { fill: `url(#${hatch})`, ...outline, ...inOutlines('without-figure') }),
         Plot.geo(covered, { fill: colourOf, ...outline, ...inOutlines('with-figure') }),
@@ -132,7 +135,8 @@ export function drawMap(picture: BarsPicture, look: Look, left = 0): Plotted {
 
 /** Returns a function for the outline of a country, as finely as a map of such a size shows it. */
 function geometryAt(width: number, height: number) {
-  const radius = Math.min((width - 2 * INSET) / EXTENT.width, (height - 2 * INSET) / EXTENT.height);
+  const { extent } = africa;
+  const radius = Math.min((width - 2 * INSET) / extent.width, (height - 2 * INSET) / extent.height);
   return ({ geometry }: Shape) => ({ ...geometry, coordinates: detailOf(geometry.coordinates, radius) });
 }
 

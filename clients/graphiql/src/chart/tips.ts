@@ -2,6 +2,7 @@
  * Words about the figures of a drawing, for a pointer, a finger and the keyboard. GraphiQL has them, and the script of the pages
  * of public documents is made of this file. So it needs nothing of what draws.
  */
+import { BAND, FADED } from './opacities.ts';
 
 /** A figure in a drawing, in its pixels. */
 export interface Spot {
@@ -18,6 +19,15 @@ export interface Spots {
   /** True if the row alone tells which figure is meant, as among bars. */
   readonly areRows: boolean;
 }
+
+/** How a line stands out among the others of a drawing. A script may set it, whatever the policy of its page is. */
+const STYLE = `
+.frame path[data-lit] { stroke-width: 3; stroke-opacity: 1; fill-opacity: ${BAND}; }
+.frame circle[data-lit] { opacity: 1; }
+.frame .others [data-lit] { stroke: currentColor; stroke-width: 2; }
+.frame [data-dim] path[data-line]:not([data-lit]) { stroke-opacity: ${FADED.line}; fill-opacity: ${FADED.band}; }
+.frame [data-dim] circle[data-line]:not([data-lit]) { opacity: ${FADED.line}; }
+`;
 
 /** Pixels from a figure within which it is meant. */
 const REACH = 60;
@@ -40,6 +50,7 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
   let shown = -1;
   /** The line that stands out while no figure is meant. */
   let pinned: string | null = null;
+  styled();
 
   function show(index: number, isAnnounced = false): void {
     const spot = all[index];
@@ -107,6 +118,17 @@ export function tipsOn(frame: HTMLElement, status: HTMLElement) {
       show(-1);
     },
   };
+}
+
+let isStyled = false;
+
+/** Gives the page the style of lines that stand out, once. */
+function styled(): void {
+  if (isStyled) return;
+  isStyled = true;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLE);
+  document.adoptedStyleSheets.push(sheet);
 }
 
 function rowOf(text: string, i: number): HTMLElement {
