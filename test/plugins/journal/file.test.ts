@@ -1,5 +1,5 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { FIGURE, openIssuing, openFolder as openStoreFolder } from '../../issued/issuing.ts';
@@ -50,6 +50,22 @@ it('without a revision to drop, the figures that were seen longest ago are dropp
   const { errors } = await program.read(asOf(program.ago(0)));
   expect(errors[0]?.message).toContain('has recorded nothing of it under this key yet');
   expect((await program.read(asOf(program.ago(0)).replace('one', 'two'))).errors).toEqual([]);
+});
+
+it('a journal has no key in it, in any form, and only its owner can read it', async () => {
+  using folder = openFolder();
+  await using program = await openRecording({ rows: [row(2020, 1)], file: folder.file });
+  const { extensions, upstream } = await program.ask(SERIES, { headers: { 'x-snapshot': 'new' } });
+  expect([typeof extensions.snapshot, upstream.calls]).toEqual(['string', 1]);
+  await program.read(revisionsOf());
+  const { team } = program.sandbox.keys;
+  const encoded = (['base64', 'base64url', 'hex'] as const).map((form) => Buffer.from(team).toString(form));
+  const files = readdirSync(dirname(folder.file));
+  const texts = files.map((file) => readFileSync(join(dirname(folder.file), file), 'latin1')).join('\n');
+  expect(texts).toContain(String(extensions.snapshot));
+  for (const form of [team, ...encoded]) expect(texts).not.toContain(form);
+  const modes = files.map((file) => [file, statSync(join(dirname(folder.file), file)).mode & 0o777]);
+  expect(modes).toEqual(files.map((file) => [file, 0o600]));
 });
 
 it('a journal that cannot be written fails no answer, and is logged once', async () => {
