@@ -242,6 +242,8 @@ describe('a picture by address', () => {
     const [, bars = ''] = /<g aria-label="bar"[^>]*>(.*?)<\/g>/s.exec(ranking) ?? [];
     const lengths = [...bars.matchAll(/ width="([\d.]+)"/g)].map(([, at]) => Number(at));
     expect(Math.max(...lengths)).toBeGreaterThan(0.6 * 320);
+    // No line strikes through the numbers.
+    expect(ranking).not.toContain('aria-label="x-grid"');
     for (const name of ['Kenya', 'Nigeria', 'Eritrea'])
       expect(textsOf(ranking).filter((text) => text === name)).toEqual([name]);
   });

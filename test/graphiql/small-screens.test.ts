@@ -413,6 +413,23 @@ describe.skipIf(!hasChromium)('a phone that lies', () => {
   });
 });
 
+describe.skipIf(!hasChromium)('a phone that stands', () => {
+  it('a phone that stands has the values of single figures in view, beside long names', async () => {
+    await using scene = await open({ viewport: { width: 320, height: 640 } });
+    const { page, program } = scene;
+    await write(
+      page,
+      '{country(code:"NG"){name observation(metricKey:"inflation_cpi_latest_yoy_pct"){value}}}',
+    );
+    await run(page);
+    await side(page, 'Picture');
+    const value = page.locator('.charts .table td.number').first();
+    const box = await value.boundingBox();
+    expect((box?.x ?? 320) + (box?.width ?? 0)).toBeLessThan(320);
+    expect(program.requests()).toHaveLength(2);
+  });
+});
+
 describe.skipIf(!hasChromium)('a picture on a laptop', () => {
   const MANY = '{ countries { observations(metricKeys: ["population_total"], fromYear: 1990) { value } } }';
 

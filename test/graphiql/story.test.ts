@@ -52,7 +52,7 @@ describe('a picture in words', () => {
         ],
       },
       {},
-      'In 2002, the last that all have, Kenya is highest with 60.1 years (since 2001), Ghana lowest with 58 (since 2001): 2.1 less. Since 2000, Kenya has risen the most, by 10.1.',
+      'In 2002, the last that all have, Kenya is highest (since 2001) with 60.1 years, Ghana lowest (since 2001) with 58: 2.1 less. Since 2000, Kenya has risen the most, by 10.1.',
     ],
     [
       'of lines of which one falls',
@@ -64,7 +64,7 @@ describe('a picture in words', () => {
         ],
       },
       {},
-      'In 2002, Kenya is highest with 60.1 years (since 2000), Mali lowest with 45 (since 2000): 15.1 less. Since 2000, Kenya has risen the most, by 10.1, and Mali has fallen the most, by 4.',
+      'In 2002, Kenya is highest (since 2000) with 60.1 years, Mali lowest (since 2000) with 45: 15.1 less. Since 2000, Kenya has risen the most, by 10.1, and Mali has fallen the most, by 4.',
     ],
     [
       'of lines that have no year in common',
@@ -135,7 +135,9 @@ describe('a picture in words', () => {
 
   it('a picture in words tells what is measured, such as an index', () => {
     const rows = { Kenya: KENYA, Mali: [[2000, 10] as const, [2002, 30] as const] };
-    expect(storyFor(rows, { measure: 'index' })).toContain('Mali is highest with 300 (index, 2000 = 100)');
+    expect(storyFor(rows, { measure: 'index' })).toContain(
+      'Mali is highest (since 2000) with 300 (index, 2000 = 100)',
+    );
   });
 
   it('a picture in words tells its story before its parts, to whoever does not see it', () => {

@@ -152,7 +152,7 @@ const TASKS: readonly Task[] = [
     async see({ page, copied }) {
       await page.getByText('Copied', { exact: true }).waitFor();
       const words = await copied();
-      expect(words).toMatch(/ is highest with [\d.]+ years \(since \d{4}\), .+ lowest with /);
+      expect(words).toMatch(/ is highest \(since \d{4}\) with [\d.]+ years, .+ lowest .*with /);
       expect(words).toBe(await page.locator('.story').innerText());
     },
   },

@@ -33,7 +33,7 @@ details p { margin: 0; }
 form { margin: 4px 0 12px; font-size: 14px; }
 fieldset { margin: 0 0 8px; padding: 0; border: 0; columns: 11em; }
 legend { padding: 0 0 4px; color: var(--muted); }
-fieldset label { display: block; padding: 3px 0 3px 1.6em; text-indent: -1.6em; break-inside: avoid; }
+fieldset label { display: flex; align-items: baseline; gap: 4px; padding: 3px 0; break-inside: avoid; }
 button, select { padding: 5px 12px; font: inherit; }
 .rows { overflow: auto; max-height: 60vh; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }

@@ -156,7 +156,6 @@ export function drawBars(picture: BarsPicture, look: Look, scale: NumberScale | 
         padding: isNarrow ? 0.1 : 0.2,
       },
       marks: [
-        Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks }),
         Plot.barX(shown, {
           x: value,
           y: 'row',

@@ -109,7 +109,7 @@ function ofLines({ lines, unit }: LinesPicture): string {
     points.some((point) => isThere(point) && point.at > (last ?? 0)),
   );
   const when = `${atFirst(top.time)}${isLater ? ', the last that all have' : ''}`;
-  const ends = `${when}, ${top.name} is highest with ${amount(top.value, unit)}${since(0, top)}, ${low.name} lowest with ${amount(low.value, null)}${since(-1, low)}: ${apart(top.value, low.value)} less.`;
+  const ends = `${when}, ${top.name} is highest${since(0, top)} with ${amount(top.value, unit)}, ${low.name} lowest${since(-1, low)} with ${amount(low.value, null)}: ${apart(top.value, low.value)} less.`;
   return `${ends} ${changesIn(toldAt(common[0]), now)}`;
 }
 
