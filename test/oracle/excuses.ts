@@ -247,12 +247,18 @@ function isSuspect(length: number, most: number): boolean {
 
 const USUAL_ROWS = 100;
 
+/** As observed: the gateway asks for no more rows. */
+const HIGHEST_LIMIT = 1000;
+
 /** True if a single series of the look-up is too long for one call, and can't be had by years either. */
 function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): boolean {
-  const most = habits.limit === 'taken' ? habits.maxRows : (habits.defaultRows ?? Number.POSITIVE_INFINITY);
+  const isTold = habits.total && habits.totalOf === 'all' && habits.wrap !== 'bare';
+  // A service that refuses 1,000 rows without a word on what it takes, and counts none, shows no limit to ask for.
+  const isFound = habits.maxRows >= HIGHEST_LIMIT || habits.namesParameters || isTold;
+  const takes = habits.limit === 'taken' && isFound;
+  const most = takes ? habits.maxRows : (habits.defaultRows ?? Number.POSITIVE_INFINITY);
   const areYearsHeeded = habits.years === 'taken' && habits.yearsNamed === 'included';
   if (lookup.route !== '/v1/data' || most === Number.POSITIVE_INFINITY || areYearsHeeded) return false;
-  const isTold = habits.total && habits.totalOf === 'all' && habits.wrap !== 'bare';
   const keys = new Set(lookup.keys?.map((key) => spelled(habits, world, key)));
   const codes = new Set(lookup.codes);
   const series = new Map<string, RowFact[]>();
