@@ -70,6 +70,29 @@ describe('the plan of an operation', () => {
     expect(explain).toMatchObject({ least: 1, calls: 2 });
   });
 
+  it('the plan of an operation counts no call as certain that operands of more figures may share', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:', BATCH_OVERFETCH_ROWS: '0' } });
+    const gdp = (row: { metric_key: string }) => row.metric_key === 'gdp_current_usd';
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/data',
+      patch: ({ data, meta }) => ({
+        data: data.filter((row: { metric_key: string }) => !gdp(row)),
+        meta: { ...meta, total: meta.total - data.filter(gdp).length },
+      }),
+    });
+    const lives = (codes: string) => `observations(countryCodes: [${codes}], fromYear: 2019)`;
+    await program.ask(
+      `{ countries { capital } indicator(key: "life_expectancy") { ${lives('"MW"')} { value } } }`,
+    );
+    // The figures of Malawi are few, so that the series of its operands are asked for; those of all aren't.
+    const query = `{ indicator(key: "life_expectancy") { ${lives('"KE", "UG", "MW", "GH"')} { country { observation(metricKey: "gdp_current_usd") { per(metricKey: "population_total") { value } } } } } }`;
+    const { explain } = (await program.ask(query, EXPLAIN)).extensions;
+    const run = await program.ask(query);
+    expect(run.upstream.byRoute).toEqual({ '/v1/data': 2 });
+    expect(explain).toMatchObject({ least: 2 });
+  });
+
   it.each([
     ['countries(region: "East Africa") { observation(metricKey: "population_total") { value } }', 2],
     ['countries(region: "East Africa") { profile { record } }', 55],

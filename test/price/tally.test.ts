@@ -12,6 +12,7 @@ function tallyOf(ceilings: Partial<Parameters<typeof openTally>[0]> = {}) {
     isExplained: false,
     isProven: true,
     isCertain: true,
+    isDeriving: false,
     fewest: createFewestCalls(LIMITS, () => () => 77),
     dearest: (route) => `field of ${route}`,
     ...ceilings,

@@ -15,8 +15,6 @@ interface DryTerms {
   readonly service: SupposedService;
   /** The live one, of which plans have a snapshot. */
   readonly learned: Learned;
-  /** True if the operation derives figures, and so may demand others to compare them with. */
-  readonly isDeriving: boolean;
   /** True if figures that an earlier call may have brought along cost nothing. */
   readonly mayComeAlong: boolean;
 }
@@ -48,7 +46,7 @@ export function createDryFigures(parts: CallParts, terms: DryTerms): Figures {
 function countedFind(
   find: Figures['find'],
   { cache: { tenantCache, entries, refusedNames, freshness, now } }: CallParts,
-  { tally, isDeriving }: DryTerms,
+  { tally }: DryTerms,
 ): Figures['find'] {
   return (demands, sending) => {
     const { tenant } = sending.caller;
@@ -61,7 +59,7 @@ function countedFind(
       if (isCached || refusedNames.of(tenant, demand) !== undefined) continue;
       tally.want(demand);
       // Whether a figure that has nothing to be compared with is fetched depends on the rest of the operation.
-      if (isDeriving) tally.doubt();
+      if (tally.isDeriving) tally.doubt();
     }
     return found;
   };
@@ -71,7 +69,7 @@ function countedFind(
  * Counts demands before they are planned, and notes if they may take other calls than their plan. The tally counts a
  * figure once, so it makes no difference that `countedFind` has counted most.
  */
-function countedStage(next: FetchBatch, { learned, isDeriving, tally }: DryTerms): FetchBatch {
+function countedStage(next: FetchBatch, { learned, tally }: DryTerms): FetchBatch {
   /** Then a series takes exactly the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
@@ -80,7 +78,7 @@ function countedStage(next: FetchBatch, { learned, isDeriving, tally }: DryTerms
     learned.hasRowsWithin(countryCode, metricKey, null);
   return async (demands, sending, listener) => {
     // If several figures match, the service is asked for the latest one, which no plan shows.
-    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.doubt();
+    if (tally.isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.doubt();
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, listener);
   };

@@ -53,19 +53,14 @@ export async function runDry(
     isProven: caller.tenant.isProven,
     // It isn't known what the identifiers name, nor which figures are below a record.
     isCertain: !isOpenEnded && !asksBelowRecords,
+    isDeriving,
     fewest: countFewest(),
     dearest: (route) => dearestField(plan, variables, route),
   });
   const service = createSupposedService(parts, supposition, tally);
   const stages = dryStages(parts, caller, { ...planning, learned }, service, tally);
   const mayComeAlong = !isExpected && cache.tenantCache !== NO_TENANT_CACHE;
-  const figures = createDryFigures(stages, {
-    tally,
-    service,
-    learned: planning.learned,
-    isDeriving,
-    mayComeAlong,
-  });
+  const figures = createDryFigures(stages, { tally, service, learned: planning.learned, mayComeAlong });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill: tally.bill, payer: tally.payer, signal, waitDeadlineMs: 0 };
   const context = dryContext(parts, sending, stages, figures, service, tally);

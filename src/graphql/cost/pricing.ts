@@ -105,8 +105,9 @@ function leastCalls({ tally: expected }: DryRun, { tally: least }: DryRun): numb
       return route.includes('{') ? inBoth : Math.min(inBoth, beforeFigures(route));
     // One check of the sources may take the place of all data calls, and may be among the calls already.
     if (least.mayBeRenewed) return leastBy[etlStatus.route] === undefined ? Math.min(1, inBoth) : 0;
-    // Figures that are fetched ahead of their countries may share a call with others.
-    return expected.mayGoAhead ? Math.min(1, inBoth) : inBoth;
+    // Figures that are fetched ahead of their countries may share a call with others, and so may operands of more figures.
+    const alone = expected.mayGoAhead ? 0 : least.isDeriving ? beforeFigures(route) : inBoth;
+    return Math.min(alone + 1, inBoth);
   };
   return Object.keys(byRoute).reduce((sum, route) => sum + leastTo(route), 0);
 }

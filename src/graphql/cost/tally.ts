@@ -20,6 +20,8 @@ interface TallyParts {
   /** True if the service has accepted the key lately. */
   readonly isProven: boolean;
   readonly isCertain: boolean;
+  /** True if figures are derived, and so compared with others. */
+  readonly isDeriving: boolean;
   /** Counts the figures that are not cached. */
   readonly fewest: ReturnType<typeof createFewestCalls>;
   /** The field that takes the most calls to a route; null if it is unknown. */
@@ -35,7 +37,7 @@ const MOST_PLANNED_UNPROVEN = 2_500;
 export type Tally = ReturnType<typeof openTally>;
 
 export function openTally(parts: TallyParts) {
-  const { limit, isExplained, isProven, fewest, dearest } = parts;
+  const { limit, isExplained, isProven, isDeriving, fewest, dearest } = parts;
   const bill = openBill();
   const unlimited = payerOf(bill);
   const maxPricedCalls = limit * PRICED_BEYOND;
@@ -84,6 +86,7 @@ export function openTally(parts: TallyParts) {
   return {
     bill,
     payer,
+    isDeriving,
     /** Includes calls that cached values spare. */
     noted,
     note(call: Call, isCached: boolean) {
