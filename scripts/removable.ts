@@ -1,8 +1,9 @@
 /**
  * `npm run removable`: removes each plugin from a copy of the project, and all of them from another: its folder, its line in
- * `src/plugins.ts` and its tests. The rest must type-check, pass the kernel's tests, start, give the same response to the
- * query of README.md, and refuse the plugin's settings. Arguments select plugins; `none` is the copy without any plugin.
- * `--short` runs a few of the tests, and only in the copy without any plugin, where all missing parts show.
+ * `src/plugins.ts`, its name in the picture of ARCHITECTURE.md, its tests and their lines in `test/suites.ts`. The rest must
+ * type-check, pass the kernel's tests, start, give the same response to the query of README.md, and refuse the plugin's
+ * settings. Arguments select plugins; `none` is the copy without any plugin. `--short` runs a few of the tests, and only in
+ * the copy without any plugin, where all missing parts show.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,30 +14,6 @@ import { dirname, join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { plugins } from '../src/plugins.ts';
-
-const COPIED = [
-  ...[
-    '.ci',
-    'bench',
-    'bin',
-    'clients/client',
-    'clients/graphiql',
-    'docs',
-    'schema',
-    'scripts',
-    'src',
-    'test',
-  ],
-  ...[
-    'ARCHITECTURE.md',
-    'README.md',
-    'biome.json',
-    'codegen.ts',
-    'package.json',
-    'tsconfig.json',
-    'vitest.config.ts',
-  ],
-];
 
 /** Tests of plugins outside of `test/plugins` that don't import their files. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
@@ -49,6 +26,9 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   'mcp-tools': ['test/tools'],
   'csv-tables': ['test/tables', 'test/address'],
 };
+
+/** Tests of documents, whose tables and sentences tell of all plugins. */
+const OF_DOCUMENTS = 'test/config/docs.test.ts';
 
 /** A fast selection of the kernel's tests. */
 const SHORT = [
@@ -89,12 +69,15 @@ async function main(): Promise<void> {
 async function remove(names: readonly string[], expected: unknown): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'country-graph-removable-'));
   try {
-    for (const path of COPIED)
-      await cp(path, join(root, path), { recursive: true, filter: (one) => !one.includes('node_modules') });
+    const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+    // A file that was deleted may still be listed.
+    for (const path of stdout.split('\0').filter(existsSync)) await cp(path, join(root, path));
     for (const path of ['node_modules', 'dist'])
       if (existsSync(path)) await symlink(join(process.cwd(), path), join(root, path));
     for (const name of names) takeOut(root, name);
+    rmSync(join(root, OF_DOCUMENTS));
     removeImporters(root);
+    removeSuites(root);
     const bin = join(root, 'node_modules/.bin');
     const options = {
       cwd: root,
@@ -117,7 +100,7 @@ async function remove(names: readonly string[], expected: unknown): Promise<void
   }
 }
 
-/** Removes a plugin's folder, its line in the list, and its tests. */
+/** Removes a plugin's folder, its line in the list, its name in the picture, and its tests. */
 function takeOut(root: string, name: string): void {
   for (const path of [`src/plugins/${name}`, `test/plugins/${name}`, ...(TESTS[name] ?? [])])
     rmSync(join(root, path), { recursive: true, force: true });
@@ -127,19 +110,36 @@ function takeOut(root: string, name: string): void {
   const [found = '', exported = ''] = line.exec(text) ?? [];
   if (found === '') throw new Error(`src/plugins.ts doesn't import ${name}.`);
   writeFileSync(file, text.replace(found, '').replaceAll(new RegExp(`\\b${exported}\\b,?`, 'g'), ''));
+  const architecture = join(root, 'ARCHITECTURE.md');
+  const drawn = readFileSync(architecture, 'utf8').replaceAll(/(\S+) +◂ (.*)/g, (line, layer, beside) => {
+    const left = beside.split(' · ').filter((one: string) => one !== name);
+    return left.length === 0 ? layer : line.replace(beside, left.join(' · '));
+  });
+  writeFileSync(architecture, drawn);
 }
 
 /** Removes tests and their helpers that import removed files, until none does. */
 function removeImporters(root: string): void {
   const files = globSync('{test,bench}/**/*.ts', { cwd: root });
+  // What the project lacks too is imported by a text within the file.
+  const isRemoved = (path: string) => existsSync(path) && !existsSync(join(root, path));
   const isLost = (file: string) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].some(
-      ([, target = '']) => !existsSync(join(root, normalize(join(dirname(file), target)))),
+      ([, target = '']) => isRemoved(normalize(join(dirname(file), target))),
     );
   for (let lost = files.filter(isLost); lost.length > 0; ) {
     for (const file of lost) rmSync(join(root, file));
     lost = files.filter((file) => existsSync(join(root, file)) && isLost(file));
   }
+}
+
+/** Removes the lines of suites that are gone. */
+function removeSuites(root: string): void {
+  const file = join(root, 'test/suites.ts');
+  const isGone = (pattern: string) => globSync(pattern, { cwd: root }).length === 0;
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const left = lines.filter((line) => !isGone(/^ {2}'(.*)',$/.exec(line)?.[1] ?? 'test/suites.ts'));
+  writeFileSync(file, left.join('\n'));
 }
 
 /** Starts the program of a folder from its sources, and sends it the query of README.md. */
