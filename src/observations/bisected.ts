@@ -126,7 +126,7 @@ async function bisect(task: Task, refusal: Refusal, search: Search): Promise<Fet
   const suspects = suspectsIn(rectangle, search.learned);
   const blame = blameIn(rectangle, refusal, suspects, unlisted);
   const isAnyToBlame = blame.names.length > 0 || refusal.failure !== null;
-  if (blame.isOnlyOne || blame.areAllOfAKindUnlisted || cellsOf(rectangle) === 1 || !isAnyToBlame)
+  if (blame.isClear || cellsOf(rectangle) === 1 || !isAnyToBlame)
     return settleRefused(task, refusal, blame, search);
   const { refusals } = arrived;
   const names = rectangle.countryCodes.length + rectangle.metricKeys.length;
@@ -155,12 +155,14 @@ function blameIn(
   const isInEveryPair = (countries.length === 1 ? countryCodes : metricKeys).length === 1;
   const isOnlyOne = names.length === 1 && isInEveryPair;
   const areKnown = names.length === 1 || (areAllOfAKindUnlisted && areOfOneKind);
-  return { names, isOnlyOne, areAllOfAKindUnlisted, areKnown };
+  // Clear if a bisection would tell no more; known if these are the refused names.
+  const isClear = isOnlyOne || areAllOfAKindUnlisted;
+  return { names, isClear, areKnown, isUnlisted: areAllOfAKindUnlisted };
 }
 
 function settleRefused(task: Task, refusal: Refusal, blame: Blame, search: Search): FetchedRows {
   const { failure, doubt, isInferred = false } = refusal;
-  const { areKnown, areAllOfAKindUnlisted: isUnlisted } = blame;
+  const { areKnown, isUnlisted } = blame;
   if (doubt !== null && !(isInferred && isUnlisted)) {
     const names = areKnown && isInferred ? blame.names : [];
     search.unproven.push({ part: task, refusal, doubt, names, isUnlisted });

@@ -29,8 +29,8 @@ export interface CachingParts {
 /** Share of its time to live after which a figure that is asked for is counted again as wanted. */
 const RECOUNTING_SHARE = 0.1;
 
-/** Demands that take less than a turn. */
-const FEW = 250;
+/** Demands that take less than a turn to make, and to look up. */
+export const FEW = 250;
 
 interface Terms {
   readonly freshness: FiguresCache['freshness'];

@@ -141,12 +141,8 @@ interface DataQuery {
   readonly arrived?: Arrived;
 }
 
-interface Asked {
-  readonly mode: Mode;
-  readonly rectangle: Rectangle;
-  readonly years: YearRange | null;
+interface Asked extends Required<Pick<DataQuery, 'mode' | 'rectangle' | 'years' | 'arrived'>> {
   readonly rowsOf: RowsOf;
-  readonly arrived: Arrived;
 }
 
 interface DataCallParts {

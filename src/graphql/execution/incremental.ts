@@ -139,8 +139,6 @@ interface RunPart {
   readonly position: Position | null;
   /** Parts that begin in its run. */
   readonly spawned: RunPart[];
-  /** True once its run has started, or never will. */
-  isSettled: boolean;
   /** In the caller's type; null until its run is over. */
   outcome: PartOutcome | null;
   isWritten: boolean;
@@ -239,7 +237,7 @@ function isOpen(fragment: Fragment): boolean {
 }
 
 function openPart(given: Pick<RunPart, 'path' | 'fragments' | 'within' | 'position'>): RunPart {
-  return { spawned: [], isSettled: false, outcome: null, isWritten: false, ...given };
+  return { spawned: [], outcome: null, isWritten: false, ...given };
 }
 
 /** True if a value or one of its ancestors was nulled by an error. */
@@ -269,8 +267,9 @@ export class IncrementalRun<Message extends PartOutcome> {
   readonly #batchPool: BatchPool;
   readonly #runs = new Set<Run>();
   #running = 0;
-  /** Runs that may come to further fields: they have not started yet, or are paused. */
-  #runsToCome = 0;
+  /** Parts whose run has not started. */
+  readonly #toStart = new Set<RunPart>();
+  #pausedRuns = 0;
   #deferredParts = 0;
   #nextId = 0;
 
@@ -290,7 +289,7 @@ export class IncrementalRun<Message extends PartOutcome> {
     this.#failedPart = failedPart;
     this.#onChange = onChange;
     this.#first = openPart({ path: [], fragments: [], within: null, position: null });
-    this.#batchPool = new BatchPool(() => this.#runsToCome > 0, parts.onPause);
+    this.#batchPool = new BatchPool(() => this.#toStart.size + this.#pausedRuns > 0, parts.onPause);
   }
 
   /** Executes the first part; afterwards, `take` returns the messages for the rest. */
@@ -347,9 +346,9 @@ export class IncrementalRun<Message extends PartOutcome> {
   };
 
   readonly #onPause = (resumed: Promise<void>) => {
-    this.#runsToCome += 1;
+    this.#pausedRuns += 1;
     void resumed.then(() => {
-      this.#runsToCome -= 1;
+      this.#pausedRuns -= 1;
     });
     this.#parts.onPause?.(resumed);
   };
@@ -408,16 +407,14 @@ export class IncrementalRun<Message extends PartOutcome> {
   #add(within: RunPart, part: RunPart): RunPart {
     this.#deferredParts += 1;
     this.#running += 1;
-    this.#runsToCome += 1;
+    this.#toStart.add(part);
     within.spawned.push(part);
     for (const fragment of part.fragments) fragment.parts.push(part);
     return part;
   }
 
   async #start(part: RunPart, run: Run): Promise<void> {
-    if (part.isSettled) return;
-    part.isSettled = true;
-    this.#runsToCome -= 1;
+    if (!this.#toStart.delete(part)) return;
     let outcome: Message;
     try {
       const executed = await run.answer();
@@ -434,11 +431,6 @@ export class IncrementalRun<Message extends PartOutcome> {
 
   /** Drops the parts that would have started in a run that was ended. */
   #drop(part: RunPart): void {
-    for (const other of part.spawned) {
-      if (other.isSettled) continue;
-      other.isSettled = true;
-      this.#runsToCome -= 1;
-      this.#running -= 1;
-    }
+    for (const other of part.spawned) if (this.#toStart.delete(other)) this.#running -= 1;
   }
 }

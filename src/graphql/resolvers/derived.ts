@@ -46,10 +46,8 @@ interface Matching {
   readonly mayBeLatest: boolean;
 }
 
-interface Alike {
-  readonly rows: Series;
-  readonly first: ObservationRecord;
-}
+/** Of one place and period. */
+type Alike = readonly [ObservationRecord, ...ObservationRecord[]];
 
 /** Rows by year and place, then by period: daily series have thousands of rows to be matched. */
 interface SeriesIndex {
@@ -70,10 +68,8 @@ function indexed(rows: Series): SeriesIndex {
   const byYear = new Map<string, Map<string, Alike>>();
   for (const [name, ofYear] of Map.groupBy(rows, (row) => nameOfYear(row.year, row.locationName))) {
     const byPeriod = new Map<string, Alike>();
-    for (const [period, some] of Map.groupBy(ofYear, periodKeyOf)) {
-      const alike = distinct(some);
-      byPeriod.set(period, { rows: alike, first: alike[0] as ObservationRecord });
-    }
+    for (const [period, some] of Map.groupBy(ofYear, periodKeyOf))
+      byPeriod.set(period, distinct(some) as Alike);
     byYear.set(name, byPeriod);
   }
   return { byYear, candidates: latestIn(rows, { scope: 'NATIONAL' }).candidates };
@@ -92,13 +88,13 @@ export function matching(rows: Series, row: ObservationRecord, year: number): Ma
   if (candidates === undefined) return null;
   const [only] = candidates.size === 1 ? candidates.values() : [];
   const match = candidates.get(shiftedKey(row, year - row.year)) ?? only;
-  if (match !== undefined && (match !== only || isOfPeriod(match.first, row, year))) {
-    const { rows: alike, first } = match;
+  if (match !== undefined && (match !== only || isOfPeriod(match[0], row, year))) {
+    const first = match[0];
     const isOlder =
       first.countryCode === row.countryCode && first.metricKey === row.metricKey && year < row.year;
-    return { rows: alike, mayBeLatest: alike.length > 1 && !isOlder && latest.includes(first) };
+    return { rows: match, mayBeLatest: match.length > 1 && !isOlder && latest.includes(first) };
   }
-  const { countryCode, metricKey } = (only ?? ([...candidates.values()][0] as Alike)).first;
+  const { countryCode, metricKey } = (only ?? ([...candidates.values()][0] as Alike))[0];
   const words = `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${row.period}`;
   return new Misfit('period', words);
 }
@@ -329,9 +325,45 @@ function operandsOf(
   );
 }
 
+/** How values are derived from figures, each with another one. */
+interface Derivation<Value> {
+  readonly wantedFor: (row: ObservationRecord) => WantedFigure;
+  readonly load: (wanted: readonly WantedFigure[]) => PromiseOrValue<readonly Outcome[]>;
+  /** The misfit to warn of if no figure that has come is comparable; null if there is nothing to say. */
+  readonly gapIn: (series: Series, row: ObservationRecord) => Misfit | null;
+  readonly derive: (row: ObservationRecord, operand: ObservationRecord, parent: number) => Value | Misfit;
+}
+
+/** @param parentOf the object whose field derives from a row, by the row's index */
+function valuesOf<Value>(
+  rows: readonly ObservationRecord[],
+  parentOf: (i: number) => number,
+  { wantedFor, load, gapIn, derive }: Derivation<Value>,
+  context: GraphContext,
+  info: BatchInfo,
+): PromiseOrValue<readonly (Value | Error | null)[]> {
+  const warn = warningOf(context, info);
+  const warnOfOperand = (i: number) => severalWarning(context, info, parentOf(i));
+  const valuesBy = (wanted: readonly WantedFigure[], outcomes: readonly Outcome[]) =>
+    mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
+      madeInTurns(context, rows, (row, i) => {
+        const outcome = outcomes[i] ?? [];
+        const operand = operands[i] ?? (outcome instanceof Error ? null : gapIn(outcome, row));
+        if (operand === null || operand instanceof Error) return operand;
+        const value = operand instanceof Misfit ? operand : derive(row, operand, parentOf(i));
+        return value instanceof Misfit ? warn(row, parentOf(i), value) : value;
+      }),
+    );
+  return mapValue(madeInTurns(context, rows, wantedFor), (wanted) =>
+    mapValue(load(wanted), (outcomes) =>
+      mapValue(warnedOfOperands(outcomes, context, info), () => valuesBy(wanted, outcomes)),
+    ),
+  );
+}
+
 /** Compares figures with earlier ones of the same country, indicator and place. */
 function compared(
-  derive: (row: ObservationRecord, earlier: ObservationRecord) => number | Misfit,
+  compare: (row: ObservationRecord, earlier: ObservationRecord) => number | Misfit,
 ): Derived<ObservationChangeArgs, number> {
   return (rows, { since }, context, info) => {
     checkSince(since);
@@ -340,48 +372,31 @@ function compared(
     const yearFor = ({ year }: ObservationRecord) => since ?? year - 1;
     const parents = rows.flatMap(({ year }, parent) => (since == null || since < year ? [parent] : []));
     const parentRows = parents.map((parent) => rows[parent] as ObservationRecord);
-    const values: (number | Error | null)[] = rows.map(() => null);
-    const operands = context.loaders.observations.operands();
-    const wanting = madeInTurns(context, parentRows, (row) => wantedFor(row, yearFor(row)));
-    return mapValue(wanting, (wanted) =>
-      mapValue(operands.series(wanted), (outcomes) =>
-        mapValue(warnedOfOperands(outcomes, context, info), () => valuesBy(wanted, outcomes)),
-      ),
-    );
-
-    function valuesBy(wanted: readonly WantedFigure[], outcomes: readonly Outcome[]) {
-      const warnOfOperand = (i: number) => severalWarning(context, info, parents[i] ?? 0);
-      return mapValue(operandsOf(parentRows, wanted, outcomes, context, warnOfOperand), (operands) => {
-        const deriving = madeInTurns(context, parentRows, (row, i) => {
-          const parent = parents[i] ?? 0;
-          const earlier = operands[i] ?? gapIn(outcomes[i] ?? [], row, yearFor(row));
-          if (earlier === null) return;
-          if (earlier instanceof Error) values[parent] = earlier;
-          else values[parent] = derivedFrom(row, earlier, parent);
-        });
-        return mapValue(deriving, () => values);
-      });
-    }
-
-    function derivedFrom(row: ObservationRecord, earlier: ObservationRecord | Misfit, parent: number) {
-      const value = earlier instanceof Misfit ? earlier : derive(row, earlier);
-      if (value instanceof Misfit) return warn(row, parent, value);
-      if (!(earlier instanceof Misfit) && earlier.source !== row.source) {
-        const words = `the figures of ${earlier.year} and ${row.year} are of different sources, ${earlier.source} and ${row.source}`;
-        warn(row, parent, new Misfit('source', words), 'needs care');
-      }
-      return value;
-    }
+    const derivation: Derivation<number> = {
+      wantedFor: (row) => wantedFor(row, yearFor(row)),
+      load: context.loaders.observations.operands().series,
+      gapIn: (series, row) => gapIn(series, row, yearFor(row)),
+      derive(row, earlier, parent) {
+        const value = compare(row, earlier);
+        if (!(value instanceof Misfit) && earlier.source !== row.source) {
+          const words = `the figures of ${earlier.year} and ${row.year} are of different sources, ${earlier.source} and ${row.source}`;
+          warn(row, parent, new Misfit('source', words), 'needs care');
+        }
+        return value;
+      },
+    };
+    const deriving = valuesOf(parentRows, (i) => parents[i] as number, derivation, context, info);
+    return mapValue(deriving, (values) => {
+      const byParent = new Map(parents.map((parent, i) => [parent, values[i]]));
+      return rows.map((_, parent) => byParent.get(parent) ?? null);
+    });
   };
 }
 
 /** The misfit to warn of if a year has no figure, but earlier years have; otherwise null. */
-function gapIn(rows: Outcome, row: ObservationRecord, year: number): Misfit | null {
-  if (rows instanceof Error) return null;
-  const earlier = yearsIn(
-    rows.filter((row) => row.year < year),
-    row,
-  );
+function gapIn(rows: Series, row: ObservationRecord, year: number): Misfit | null {
+  const rowsBefore = rows.filter((one) => one.year < year);
+  const earlier = yearsIn(rowsBefore, row);
   if (earlier === null) return null;
   const { countryCode, metricKey } = row;
   return new Misfit(
@@ -398,38 +413,28 @@ const per: Derived<ObservationPerArgs, ResolversParentTypes['Ratio']> = (
 ) => {
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
-  const warn = warningOf(context, info);
-  const operands = context.loaders.observations.operands();
+  const { preferLatest } = context.loaders.observations.operands();
   const existing = existingNames('metrics', context, () => info.pathOf(0), [metricKey]);
   return mapValue(existing, ([key]) => {
     if (key === undefined) return rows.map(() => null);
-    const wanting = madeInTurns(context, rows, (row) => wantedFor(row, row.year, { metricKey: key }));
-    return mapValue(wanting, (wanted) =>
-      mapValue(operands.preferLatest(wanted), (outcomes) =>
-        mapValue(warnedOfOperands(outcomes, context, info), () => ratiosBy(key, wanted, outcomes)),
-      ),
-    );
-  });
-
-  function ratiosBy(key: string, wanted: readonly WantedFigure[], outcomes: readonly Outcome[]) {
-    const warnOfOperand = (parent: number) => severalWarning(context, info, parent);
-    return mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
-      madeInTurns(context, rows, (row, parent) => {
-        const divisor = operands[parent] ?? yearsApart(outcomes[parent] ?? [], row, key);
-        if (divisor === null || divisor instanceof Error) return divisor;
-        if (divisor instanceof Misfit) return warn(row, parent, divisor);
+    const derivation: Derivation<ResolversParentTypes['Ratio']> = {
+      wantedFor: (row) => wantedFor(row, row.year, { metricKey: key }),
+      load: preferLatest,
+      gapIn: (series, row) => yearsApart(series, row, key),
+      derive(row, divisor) {
         const value = quotientOf(row, divisor);
-        if (value instanceof Misfit) return warn(row, parent, value);
+        if (value instanceof Misfit) return value;
         const unit = `${row.unit} / ${divisor.unit}`;
         return { value, unit, year: row.year, operands: [row, divisor] };
-      }),
-    );
-  }
+      },
+    };
+    return valuesOf(rows, (parent) => parent, derivation, context, info);
+  });
 };
 
 /** The misfit to warn of if the year has no divisor, but other years have; otherwise null. */
-function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
-  const otherYears = rows instanceof Error ? null : yearsIn(rows, row);
+function yearsApart(rows: Series, row: ObservationRecord, metricKey: string): Misfit | null {
+  const otherYears = yearsIn(rows, row);
   if (otherYears === null) return null;
   const words = `${row.countryCode} ${metricKey} has figures of other years (${otherYears}), and none of ${row.year}`;
   return new Misfit('years', words);
@@ -440,8 +445,6 @@ interface RankGroup {
   readonly rows: ObservationRecord[];
   readonly wanted: readonly WantedFigure[];
 }
-
-type RankGroups = ReadonlyMap<string, RankGroup>;
 
 const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
@@ -474,7 +477,7 @@ const rank: Derived<ObservationRankArgs, Rank> = (rows, { among, direction }, co
     });
   });
 
-  function ranksBy(groups: RankGroups, outcomes: ReadonlyMap<WantedFigure, Outcome>) {
+  function ranksBy(groups: ReadonlyMap<string, RankGroup>, outcomes: ReadonlyMap<WantedFigure, Outcome>) {
     const named = [...groups];
     const comparing = madeInTurns(context, named, ([, group]) => comparisonsOf(group, outcomes));
     return mapValue(comparing, (comparisons) =>

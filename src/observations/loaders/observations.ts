@@ -2,6 +2,7 @@ import type { ObservationRecord } from '../../service/records/observations.ts';
 import { mapValue, type PromiseOrValue } from '../../shared/async/promises.ts';
 import { eachInTurns } from '../../shared/async/turns.ts';
 import { type AskedFigures, cameFigures, type OutcomeOf } from '../absences.ts';
+import { FEW } from '../cached.ts';
 import type { CachedPair } from '../cached-pairs.ts';
 import type { Outcome } from '../fetch.ts';
 import {
@@ -16,7 +17,7 @@ import { type Latest, latestIn } from '../planner/latest.ts';
 import { sourcesOf } from '../planner/newest.ts';
 import type { Doubts } from './doubts.ts';
 import { createOperandLoader, type OperandLoader } from './operands.ts';
-import { FEW, type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
+import { type FiguresMeans, type National, OperationOutcomes } from './outcomes.ts';
 
 /** Rows of every country with every metric. */
 type WantedRows = {

@@ -5,6 +5,7 @@ import type { Sending } from '../../service/sending.ts';
 import { mapValue, type PromiseOrValue, whenAll } from '../../shared/async/promises.ts';
 import { type Steps, timeSliced, yieldToEventLoop } from '../../shared/async/turns.ts';
 import { asError } from '../../shared/errors.ts';
+import { FEW } from '../cached.ts';
 import type { Figures, Outcome } from '../fetch.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { BatchGate } from './batch-gate.ts';
@@ -41,9 +42,6 @@ class Pending {
   /** Resolves once each has an outcome; null while the cache is read. */
   over: Promise<unknown> | null = null;
 }
-
-/** Demands that take less than a turn to make and look up. */
-export const FEW = 250;
 
 /** Fields that have waited for more demands than this go on in a turn each, however many wait for the same ones. */
 const FEW_TOGETHER = 100;
