@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { draws } from '../support/draws.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { heapBytes } from '../support/heap.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXPLAIN = { headers: { 'x-explain': '1' } };
@@ -67,6 +68,28 @@ describe('the plan of an operation', () => {
     const { explain } = (await program.ask(query, EXPLAIN)).extensions;
     const run = await program.ask(query);
     expect(run.upstream.byRoute).toEqual({ '/v1/data': 1 });
+    expect(explain).toMatchObject({ least: 1, calls: 2 });
+  });
+
+  it('the plan of an operation counts no figure as certain whose name a list that is loaded again may lack', async () => {
+    const { clock, pass } = movingClock(Date.parse('2026-11-10T12:00:30Z'));
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' }, clock });
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/countries',
+      patch: ({ data }) => ({ data: data.filter(({ id }: { id: string }) => id !== 'ly') }),
+    });
+    await program.ask('{ countries { name } }');
+    pass(86_400);
+    const query =
+      'query ($some: [_Any!]!) { _entities(representations: $some) { ... on Indicator { observation(countryCode: "LY") { id } } } }';
+    const some = [
+      { __typename: 'Country', code: 'ZW' },
+      { __typename: 'Indicator', key: 'stateless_total' },
+    ];
+    const { explain } = (await program.ask(query, { ...EXPLAIN, variables: { some } })).extensions;
+    const run = await program.ask(query, { variables: { some } });
+    expect(run.upstream.byRoute).toEqual({ '/v1/countries': 1 });
     expect(explain).toMatchObject({ least: 1, calls: 2 });
   });
 

@@ -93,8 +93,7 @@ const ROUTE_OF_WARNING: Readonly<Partial<Record<Warning['code'], string>>> = {
  * only some exist, it may be read for neither.
  */
 function leastCalls({ tally: expected }: DryRun, { tally: least }: DryRun): number {
-  const { byRoute } = expected.bill;
-  const leastBy = least.bill.byRoute;
+  const [byRoute, leastBy] = [expected.bill.byRoute, least.bill.byRoute];
   const beforeFigures = (route: string) =>
     least.noted.filter((call) => call.route === route && !call.isCached && !call.isAfterFigures).length;
   const leastTo = (route: string): number => {

@@ -29,7 +29,7 @@ export function createSupposedService(
   const isExpected = supposed === 'expected';
   /** By pair, a year of each demanded range: a figure of another year wouldn't settle the demand. */
   const yearsDemanded = new Map<string, number[]>();
-  const madeUpLists = new Set<string>();
+  const [madeUpLists, loadedLists] = [new Set<string>(), new Set<string>()];
 
   /** Years in which the pair has figures, so that the fields below them are resolved as well; null for any. */
   function yearsOf(code: string, key: string): readonly number[] | null {
@@ -65,6 +65,7 @@ export function createSupposedService(
   const send: Send = async (call, { caller, payer }) => {
     payer.reserve(call.route).charge();
     if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
+    if (given.routes.has(call.route)) loadedLists.add(call.route);
     const body = given.of(caller.tenant, call) ?? supposedBody(call, caller.tenant);
     if (call.route === endpoints.observations.route) tally.figuresCame();
     // A 404, so that nothing is fetched below the record.
@@ -87,7 +88,7 @@ export function createSupposedService(
      */
     names(dimension: Dimension): CachedNames | null {
       const route = ROUTES[dimension];
-      if (isExpected || cache.tenantCache === NO_TENANT_CACHE || !madeUpLists.has(route)) return null;
+      if (isExpected || cache.tenantCache === NO_TENANT_CACHE || !loadedLists.has(route)) return null;
       return {
         route,
         names: [],
